@@ -1,9 +1,9 @@
-"""Two-way tables of many pairs of parameters: the variance that each one explains alone, both added, and the table.
+"""Explain the target by two parameters: by each one alone, by the sum of both effects, or by the whole two-way table.
 
-Cell (i, j) of the table of two parameters has t_ij target rows (trials) and c_ij region rows; m = Σt / Σc. The additive
-fit is the least-squares fit of t_ij/c_ij by row and column effects with weights c_ij. After the row effects are
-eliminated, the matrix of its normal equations is L = diag(column sums) - Cᵀ diag(1/row sums) C. With the pseudo-inverse
-of L, the sums of squares of many target tables over the same region are matrix products.
+In cell (i, j) of the table, t_ij of c_ij region rows (trials) are in the target. The additive fit approximates
+t_ij/c_ij by a row effect plus a column effect (least squares with weights c_ij). If the row effects are eliminated, the
+matrix for the column effects is L = diag(column sums) - Cᵀ diag(1/row sums) C. The pseudo-inverse of L is computed once
+for each region; then a fit to another target takes only matrix products.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """The fractions of the variance of "is the row in the target?" that the table, both effects, or one explain."""
+    """How much of the variance of "is the row in the target?" is explained, as fractions."""
 
-    closed: Reals
-    additive: Reals
-    first: Reals
+    closed: Reals  # by the whole table
+    additive: Reals  # by the sum of both effects
+    first: Reals  # by the first parameter alone
     second: Reals
 
     @property
@@ -87,7 +87,7 @@ def inverse_of(values: Reals) -> Reals:
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:
-    """The explained fractions of the variance for target counts (…, cells, cells), one or more tables per pair."""
+    """The explained fractions of the variance for the target counts `target` (…, cells, cells)."""
     total = design.region.sum(axis=(-1, -2))
     part = target.sum(axis=(-1, -2)) / total
     beyond = target - part[..., None, None] * design.region
@@ -104,14 +104,14 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
-    """The row sums and column sums of `beyond`, and the column sums minus those that the row effects predict."""
+    """The row sums of `beyond`, its column sums, and the part of the column sums that row effects do not explain."""
     rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
     expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
     return rows, columns, columns - expected
 
 
 def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
-    """(…, cells, cells) The target's fraction of each cell's rows by the additive fit, clipped to 0 … 1."""
+    """(…, cells, cells) For each cell, the probability that a row is in the target, by the additive fit."""
     part = target.sum(axis=(-1, -2)) / design.region.sum(axis=(-1, -2))
     rows, _, rest = margins(design, target - part[..., None, None] * design.region)
     by_column = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
@@ -157,7 +157,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) `Explained.of_the_rest` for each target table (draws, cells, cells) of one pair, by matrix products."""
+    """(draws,) For one pair: `Explained.of_the_rest` of each of the random tables `targets` (draws, cells, cells)."""
     cells = len(design.region)
     flat, region = targets.reshape(len(targets), -1), design.region.ravel()
     by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
@@ -187,7 +187,7 @@ def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Ge
 
 
 def first_look(design: Design, target: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """(pairs,) How many of `FIRST_LOOK` random tables have at least the observed interaction of the pair."""
+    """(pairs,) How many of `FIRST_LOOK` random targets have an interaction at least as large as the observed one."""
     cells = design.region.shape[-1]
     evens = random.random((FIRST_LOOK, cells, cells))
     normals = random.standard_normal((FIRST_LOOK, cells, cells))
@@ -214,7 +214,7 @@ def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals)
 
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
-    """(draws, cells) Binomial counts at the uniform random numbers `evens`, by inversion; for small variances."""
+    """(draws, cells) Turn uniform random numbers `evens` into binomial counts by inversion, for small variances."""
     turned = chances > 0.5  # the rarer outcome is counted, because that takes fewer steps
     rare = np.where(turned, 1.0 - chances, chances)
     steps = int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10
@@ -224,9 +224,9 @@ def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
 
 
 def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
-    """(cells, draws) How many values of the binomial distribution function, at most `steps`, are below each of `evens`.
+    """(cells, draws) The binomial quantile of each uniform number in `evens`, found by counting up from 0 to `steps`.
 
-    A cell is finished when the distribution function exceeds its largest entry of `evens`.
+    A cell leaves the loop when the quantiles of all its numbers are found.
     """
     counts = np.zeros(evens.shape)
     left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
@@ -248,7 +248,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """The region rows by cell of one set of parameters, and the matrices of all fits; empty cells are left out."""
+    """The region rows in each cell of one set of parameters, and a matrix for all fits; empty cells are left out."""
 
     full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)
@@ -256,7 +256,7 @@ class SetDesign:
 
     @property
     def freedoms(self) -> tuple[int, int]:
-        """The degrees of freedom of the whole table, and of the fit by the effects of subsets of the parameters."""
+        """The degrees of freedom of the whole table, and those of the fit by smaller sets."""
         return len(self.full) - 1, self.basis.shape[1] - 1
 
 
@@ -278,7 +278,7 @@ def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
 
 
 def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
-    """The fractions of the variance that a set of parameters and its subsets explain, for target counts (…, full)."""
+    """Two fractions of the variance for target counts (…, full): explained by the whole set, and by its subsets."""
     total = float(design.region.sum())
     part = target.sum(axis=-1) / total
     off = (target - part[..., None] * design.region) / np.sqrt(design.region)

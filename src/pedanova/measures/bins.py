@@ -1,8 +1,8 @@
 """Divide one parameter into bins (bars or steps) for a figure, and compute the range that chance would give in each.
 
-If n′ of the region's n rows are drawn without replacement, the mean of the fraction of them in a bin is the region's
-fraction, with variance (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the fraction of the
-region's rows in cell j, and K_j the fraction of a row in cell j that the smoothing kernel puts into the bin.
+Suppose that n′ of the region's n rows are drawn without replacement. The expected fraction of the drawn rows in a bin
+is the region's fraction, and the variance is (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the
+fraction of the region's rows in cell j. The smoothing kernel moves the fraction K_j of each row in cell j into the bin.
 """
 
 from __future__ import annotations
@@ -83,7 +83,6 @@ def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) 
 
 @lru_cache(maxsize=1024)
 def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
-    """The bins of a range, from its bounds only."""
     if not isinstance(parameter, Int):
         return _curve(parameter, points)
     few = (parameter.high - parameter.low) // parameter.step < MOST_BARS
@@ -109,7 +108,7 @@ def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ..
 
 
 def _value_bins(parameter: Float | Int, values: tuple[Label, ...], *, apart: bool = False) -> Bins:
-    """One bar for each of `values`; every cell belongs to the bar with the nearest value."""
+    """One bar for each of `values`; every cell belongs to the bar of the nearest value."""
     numbers, centres = np.array(values, dtype=np.float64), np.array(grid_of(parameter).centres(), dtype=np.float64)
     if scale_of(parameter) == "log" and not isinstance(parameter, Int):
         numbers, centres = np.log(numbers), np.log(centres)
@@ -209,7 +208,7 @@ class Basis:
     modelled: bool = False
 
     def within(self, cells: slice, number: int) -> Basis:
-        """The counts of one block: the cells of one of the parameter's domains, which has index `number`."""
+        """The counts in the cells of one domain of the parameter; `number` is the index of the domain."""
         target, region = self.target[cells], self.region[cells]
         masses = [part.sum() / max(1, whole.sum()) for part, whole in ((target, self.target), (region, self.region))]
         rows = (self.rows[0] * float(masses[0]), self.rows[1] * float(masses[1]))
@@ -229,10 +228,11 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """The ends (bins,) of the 95 % range of the target's fraction in each bin if target rows were drawn at random.
+    """The 95 % range of the target's fraction in each bin if target rows were drawn at random: two arrays (bins,).
 
-    `mean` is the baseline's fraction by bin, `parts` by cell before smoothing (by bin without `blocks`). A uniform
-    baseline (not `of_region`) counts as infinitely many rows. A single row never lies outside the range.
+    `mean` is the baseline's fraction in each bin. `parts` is its fraction in each cell before smoothing; without
+    `blocks`, it is the fraction in each bin. A uniform baseline (not `of_region`) counts as infinitely many rows. A bin
+    with a single target row is never outside the range.
     """
     inside, rows = basis.rows
     if inside < 1:
@@ -247,9 +247,9 @@ def chance_band(
 
 
 def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
-    """The 95 % range of a positive quantity: the upper end is that of a gamma distribution, the lower of a normal one.
+    """The 95 % range of a positive quantity; its lower end is of a normal distribution, its upper end of a gamma one.
 
-    With few rows the distribution is skewed: if one or two rows are expected, none or three are not unusual.
+    With few rows the distribution is skewed: if 1.5 rows are expected, 0 or 3 rows are not unusual.
     """
     deviation = np.sqrt(np.maximum(variance, 0.0))
     part = np.divide(deviation, mean, out=np.zeros(len(mean)), where=mean > 0)
@@ -258,7 +258,7 @@ def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
 
 
 def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tuple[float, ...]) -> tuple[Reals, Reals]:
-    """The variance and the maximum, both (bins,), of the amount that one randomly drawn row adds to a bin."""
+    """One randomly drawn row adds an amount to each bin: the variance and the maximum of this amount, both (bins,)."""
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
         groups, masses = bins.groups[block.cells], parts[block.cells]
@@ -280,7 +280,7 @@ def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tupl
 
 
 def gathered_kernel(cells: int, width: float, bounds: NDArray[np.int64], columns: NDArray[np.int64]) -> Reals:
-    """(bins, columns) The fraction of the mass of each cell in `columns` that the kernel moves into each bin."""
+    """(bins, columns) The fraction of a cell's mass that the kernel moves into each bin, for the cells in `columns`."""
     around = np.arange(-cells, 3 * cells) % (2 * cells)
     reached = np.concatenate([[0.0], np.cumsum(periodic_kernel(cells, width)[around])])
     places, column = bounds[:, None] + cells, columns[None, :]

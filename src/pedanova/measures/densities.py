@@ -171,7 +171,7 @@ class Densities(Table):
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
-    """(label, target fraction, region fraction) of at most `most` groups of neighbouring cells of each panel."""
+    """(label, target fraction, region fraction) of each cell; a curve's cells are merged into at most `most` groups."""
     rows = []
     for panel in panels:
         behind = f" ({panel.domain})" if panel.domain else ""
@@ -191,7 +191,7 @@ def densities_from(
     basis: Basis,
     words: tuple[str, str],
 ) -> Densities:
-    """Make densities; `parts` has the cells' fractions for target, region and a uniform draw, `missing` for two."""
+    """Make densities; `parts` has three arrays of fractions by cell: for the target, the region and a uniform draw."""
     grid, cells = contrast.grid, tuple(contrast.grid.centres())
     return Densities(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
 
@@ -274,10 +274,10 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
 
 
 def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:
-    """The fractions of target and region in each bin without smoothing, if the rows have few distinct values.
+    """The unsmoothed fractions of target and region rows in each bin, for rows with few distinct values.
 
-    A model's points also lie between these values. So the model gives the relative frequency of the target at each
-    value, and the rows give how often the value was tried.
+    A model's points also lie between these values. So the model gives only the ratio of target to region at each value;
+    how often the value was tried comes from the rows.
     """
     region_parts = bins.gather(_raw(basis.region))
     if not basis.modelled:
@@ -291,7 +291,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
 
 
 def _spans(density: Densities, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
-    """The first and last value (or bar) of each good range in the figure; a bar is good if all its cells are good."""
+    """Both ends of each good range in the figure: values, or bar numbers; a bar is good if all its cells are good."""
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:
         ends = np.clip(edges, bins.edges[0], bins.edges[-1])

@@ -133,7 +133,7 @@ def noncentrality(statistic: float, freedom: float, chance: float) -> float:
 
 
 def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:
-    """The chi-square statistic of target rows against the other region rows by cell, and its degrees of freedom."""
+    """Pearson's chi-square of target rows and other region rows over the cells, and its degrees of freedom."""
     inside, rows = float(target.sum()), float(region.sum())
     filled = region > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / (region[filled] / rows))) - 1.0
@@ -174,7 +174,7 @@ def normal_quantile(parts: NDArray[Any]) -> Reals:
 
 @lru_cache(maxsize=16)
 def ends_of(parts: tuple[float, ...]) -> Reals:
-    """The standard normal quantiles of probabilities, cached because ranks without ties often have the same ones."""
+    """Standard normal quantiles, cached because tables with the same number of rows and no ties need the same ones."""
     return np.array([LAW.inv_cdf(part) for part in parts])
 
 

@@ -1,8 +1,8 @@
 """Effects: how much of the variance of the objective each parameter explains (local f-ANOVA).
 
-With rows c_j and sums s_j of the objective by cell, the marginal means are s_j / c_j and their variance, Σ c_j/n ·
-(s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region. No model is needed. If there is a
-smoothing kernel, it is applied to both c and s.
+Cell j of a parameter has c_j rows, and the sum of their objectives is s_j. So its marginal mean is s_j / c_j. The
+variance of the marginal means, Σ c_j/n · (s_j/c_j - mean)², is the f-ANOVA variance of the parameter inside the region.
+No model is needed. A smoothing kernel is applied to both c and s.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """The limit for clipping: objectives worse than `value` (in the levels from `level` on) are replaced by it."""
+    """The limit for clipping: objectives worse than `value` are replaced by it; `level` is the first level of these."""
 
     level: int
     value: float
@@ -223,7 +223,7 @@ def effects_of(
     notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         if not outer[0] < cut.level <= outer[1] or math.isinf(cut.value):
-            words = f"clip ({cut.words}) must have its limit inside region ({region}); choose another limit"
+            words = f"clip ({cut.words}) needs a finite limit inside region ({region}); choose another one"
             raise QueryError(words)
         beyond = int(moments.rows[cut.level : outer[1]].sum())
         words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"
@@ -233,7 +233,7 @@ def effects_of(
         endless = int(moments.rows[-1])  # rows without a finite objective are in the last level
         outer, rows = (outer[0], outer[1] - 1), rows - endless
         words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
-        notes.append(Note("rows", words, Arg("clip", 0.1), " counts them like the worst row of the best 10 %"))
+        notes.append(Note("rows", words, Arg("clip", 0.1), " keeps them, with the worst objective of the best 10 %"))
     spread = moments.spread(*outer)
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
@@ -316,7 +316,7 @@ def marginal_of(
     spread: ObjectiveSpread,
     width: float,
 ) -> Marginal:
-    """Make a `Marginal`; `beyond`, `means` and `half` are relative to ``spread.mean``, in units of 2 ** power."""
+    """Make a `Marginal`; `beyond`, `means` and `half` are arrays relative to ``spread.mean``, in units 2 ** power."""
     means, half = means[: grid.cells], half[: grid.cells]
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
@@ -352,9 +352,10 @@ def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> lis
 def squares_of(
     tally: Tally, own: Sequence[ObjectiveSpread], outer: Range, cut: int, value: float, spread: ObjectiveSpread
 ) -> Reals:
-    """(cells + 2,) Σ (objective - mean)² by cell, in units of 4 ** power; levels from `cut` on count as `value`.
+    """(cells + 2,) The sum of (objective - mean)² in each cell, in units of 4 ** power.
 
-    Levels are ranges of the objective; `own` has the mean and variance of each level before `cut`.
+    Levels are ranges of the objective. From level number `cut` on, every objective counts as `value`. `own` has the
+    mean and variance of each earlier level.
     """
     there = np.flatnonzero(tally.between(*outer))  # with few rows, most cells are empty
     every = tally.counts[:, there]
@@ -370,7 +371,7 @@ def squares_of(
 def scatter_of(
     counts: NDArray[np.int64], means: Reals, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread
 ) -> Reals:
-    """(levels,) The variance of the objective inside a level that its cells do not explain, in units of 4 ** power."""
+    """(levels,) The variance of the objective among rows in the same level and cell, in units of 4 ** power."""
     rows = counts.sum(axis=1)
     free = rows - np.count_nonzero(counts, axis=1)
     usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
@@ -384,8 +385,8 @@ def scatter_of(
 def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Reals:
     """(cells,) Half the width of the 95 % interval (Student) of each mean in one block; NaN for fewer than two rows.
 
-    `rows` and `squares` are smoothed, `means` are relative to the overall mean, and `squared` has the rows smoothed by
-    the squared kernel.
+    `means` are relative to the overall mean. `rows` and `squares` (Σ (objective - mean)²) are smoothed with the kernel.
+    `squared` are row counts that are smoothed with the squared kernel.
     """
     many = ratio_of(rows**2, squared)  # the effective number of rows
     variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)

@@ -1,9 +1,9 @@
 """f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
-A tree is constant on each of its leaves, which are boxes. Averaged over all other parameters, it is constant between
-the sorted ends of the boxes. A box contributes its value times the volume of the other parameters that it covers. The
-product is added at the box's lower end and subtracted at its upper end; the cumulative sum over the sorted ends is the
-marginal.
+A tree is constant on each of its leaves, which are boxes. Averaged over all other parameters, the tree is a step
+function of one parameter, with steps at the ends of the boxes. Between its two ends, a box adds its value times its
+volume in the other parameters. So this product is added at the lower end and subtracted at the upper end. The
+cumulative sum over the sorted ends is the marginal.
 """
 
 from __future__ import annotations
@@ -285,13 +285,14 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
     clipped = clipped_at(objective, part, observed.direction)
     if clipped.min() == clipped.max():
         raise QueryError(
-            f"clip: the best {percent(part)} of {len(rows):,} rows all have {clipped[0]:g}; choose a larger part"
+            f"clip: objective {name!r} is {clipped[0]:g} in all of the best {percent(part)} of {len(rows):,} rows; "
+            "choose a larger quantile"
         )
     return clipped
 
 
 def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
-    """The objective, in which values worse than the ⌈part · rows⌉-th best are replaced by that value."""
+    """Clip the objective at its ⌈part · rows⌉-th best value."""
     sign = sign_of(direction)
     rank = rank_of(part, len(objective))
     worst = float(np.partition(sign * objective, rank - 1)[rank - 1])
@@ -348,8 +349,8 @@ def _axis_of(parameter: Float | Int | Moving) -> ColumnDomain:
 def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, ColumnDomain]:
     """Cells as numbers for a tree: ordered labels in their order, categories in the order of their mean objective.
 
-    A row without a value gets the middle of the order. If there is no middle, such rows form an additional cell, whose
-    weight is the fraction of rows without a value.
+    If the order has a middle, rows without a value get the middle. Otherwise these rows form an additional cell, whose
+    weight is their fraction of the rows.
     """
     absent = cells == grid.missing
     if _has_middle(grid.parameter):
@@ -375,7 +376,7 @@ def _row_of(weights: Reals) -> ColumnDomain:
 
 
 def _ranking(cells: Cells, block: Block, objective: Reals) -> NDArray[np.intp]:
-    """(cells of the block,) The rank of each category by the mean objective of its rows (of all rows without any).
+    """(cells of the block,) The rank of each category by mean objective; a category without rows gets the overall mean.
 
     Ties are broken by the order of the rows, because the names of categories and their order must not matter.
     """

@@ -1,8 +1,8 @@
 """Importance of each parameter for being in the target, given the region (math: PED-ANOVA).
 
-PED = Σ_j (t_j/n′)² / (c_j/n) - 1 over the cells j, target counts t (n′ rows), region counts c
-(n rows), m = n′/n. m²·PED is the variance of "in the target?" that the parameter explains alone;
-divided by m(1-m) it is a share between 0 and 1.
+Cell j of a parameter has t_j of the n′ target rows and c_j of the n region rows. PED = Σ_j (t_j/n′)² / (c_j/n) - 1.
+With m = n′/n, the parameter alone explains m²·PED of the variance of "in the target?", which is m(1-m). The ratio of
+both is a share between 0 and 1.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Importance:
     share
         The fraction of the variance of "is this row in the target?" that the parameter explains alone, corrected for
         chance. The share may be slightly negative if the parameter has no effect. For a conditional parameter, the
-        share is the effect of its value only: the effect of its presence belongs to the parent.
+        share measures only the effect of its value; being active counts as an effect of its parent.
     raw_share
-        The share without the correction for chance, including the effect of whether the parameter has a value.
+        The share without the correction for chance. For a conditional parameter, being active is included.
     raw_ratio
         The parameter's `variance` divided by the sum over all parameters: the HPI ratio of the paper.
     divergence
@@ -69,7 +69,7 @@ class Importance:
         The two parts of `divergence`: the effect of the parameter's value, and the effect of being active (or of which
         domain applies). `activity` is 0 for a parameter without conditions.
     value_share, activity_share
-        The effects of the parameter's value and of being active as parts of `raw_share`.
+        The two parts of `raw_share`: the effect of the parameter's value, and the effect of being active.
     low, high
         The 95 % interval of `share`; None without draws.
     p_value
@@ -79,8 +79,8 @@ class Importance:
     significant
         Whether the effect is clear: `p_adjusted` is at most 0.05, and `share` is at least 0.005.
     varied
-        False if the parameter had only one value (in the region, or in all rows if a model answers). Then the
-        parameter's effect is not known: its numbers are 0, its interval and p-value None.
+        False if the parameter had only one value in the region (with a model: in all rows). Then its effect is not
+        known: its numbers are 0, and its interval and p-value are None.
     deviation
         The standard deviation of the share, used to pool studies; None without draws.
 
@@ -132,8 +132,8 @@ class Importances(ShareTable[Importance]):
     trials
         If an adaptive sampler chose the trials: the same table for the best trials, compared with a uniform draw.
     copies
-        Parameters that carry the same information as another parameter, with that parameter: both have the same share,
-        and the printed table has one line for both.
+        Each copy of a parameter and its original, such as ``{"lr_2": "lr"}``. Both carry the same information, have the
+        same share, and are one line of the printed table.
     good
         The good values of each parameter with a clear effect, in words; the numbers are in `Analysis.densities`.
     full
@@ -162,7 +162,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether some parameter is conditional, and being active has an effect of its own."""
+        """Whether being active has an effect for some conditional parameter."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -179,7 +179,7 @@ class Importances(ShareTable[Importance]):
         return f"{row.name} (= {', '.join(copies)})" if copies else row.name
 
     def in_full(self) -> Importances:
-        """The same table, which prints all columns, also ratio, divergence and raw share.
+        """The same table with all columns printed: also ratio, divergence and raw share.
 
         Returns
         -------
@@ -415,7 +415,7 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What the cells of one domain of a parameter add to the sums; α and β are the domain's fractions of the rows."""
+    """Sums over the cells of one domain, which has the fraction α of the target rows and β of the region rows."""
 
     square: float  # Σ target² / base over its cells
     share_of_square: float  # α² / β: `square` if the whole regime were one cell
@@ -431,7 +431,7 @@ ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # contains all rows
 def pieces_of(
     contrasts: Sequence[Contrast], block: Block, baseline: str, smoothing: Smoothing, sizes: Sequence[tuple[int, int]]
 ) -> list[Piece]:
-    """What the cells of one block (domain) add to the sums, for several parameters with the same blocks.
+    """The sums over the cells of one block (domain), for several parameters with the same blocks.
 
     `sizes` has the number of target rows and of region rows for each parameter.
     """
@@ -518,9 +518,9 @@ def importance_of(
     child: bool = False,
     repeats: float = 1.0,
 ) -> Importance:
-    """The importance of a parameter from `pieces` (one per domain); for a `child`, only the effect of its value.
+    """The importance of a parameter from `pieces`, one for each domain; a `child` gets only the effect of its value.
 
-    `repeats` is the number of rows that count as one independent row.
+    If configurations are repeated, `repeats` rows count as one independent row.
     """
     part = inside / rows
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
@@ -588,25 +588,25 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
 
 
 def is_even(contrast: Contrast) -> bool:
-    """Whether the region's rows are so uniform that `sampler_notes` gives no note for any target.
+    """Whether the region's rows are nearly uniform, so that `sampler_notes` gives no note for any target.
 
-    If no cell has more than 1.5 times its fraction of a uniform draw, a divergence d becomes at most 1.5 · (d + 1) - 1
-    against a uniform baseline. A note needs more than that: 2 · d + 0.5.
+    Nearly uniform means: no cell has more than 1.5 times the rows that a uniform draw would give. Then a divergence d
+    from the region is at most 1.5 · (d + 1) - 1 from a uniform draw, but a note needs more than 2 · d + 0.5.
     """
     regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
     return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
 
 
 def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
-    """Notes on parameters whose divergence from a uniform draw mostly shows where the sampler put its trials."""
+    """Notes on parameters whose values the sampler chose far from uniformly."""
     names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
     if not names:
         return []
     if against == "region":
         words = "importance holds for these rows, not for the whole space"
         return [Note("doubt", f"the rows are far from uniform in {listed(names, most=3)}: {words}")]
-    far = f"the rows are far from uniform in {listed(names, most=3)}: for these, the "
-    words = "uniform baseline also measures what the sampler preferred, and shares are not parts of a variance; "
+    far = f"the rows are far from uniform in {listed(names, most=3)}: with a uniform baseline, "
+    words = "importance also shows which values the sampler preferred; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " avoids this")]
 
 

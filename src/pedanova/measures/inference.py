@@ -1,8 +1,8 @@
 """P-values (by permutation) and intervals (by a shrunk bootstrap) of shares, from counts.
 
-Both p-values and intervals need only the counts of target and region by cell. The p-value says how often a random
-subset of the region would have such a large share, the interval how much the share would vary in other samples.
-docs/how-sure.md has the formulas and simulations.
+Both need only the counts of target and region by cell. The p-value says how often a random subset of the region would
+have such a large share. The interval says how much the share would vary in other samples. docs/how-sure.md has the
+formulas and simulations.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class LimitLaw:
         return float(np.vdot(weighted, weighted.T))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
-        """The variance of the terms that are linear in t, in b, and in the number of rows of target and region."""
+        """The variance of the share's linear terms: in t, in b, and in the row counts of target and region."""
         n, rows, b = self.inside, self.rows, self.region
 
         def along(chances: Vector, one: Vector, two: Vector) -> float:
@@ -275,7 +275,7 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
 
 
 def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
-    """The row with its interval, which always contains the share, and contains 0 if the effect is not clear."""
+    """The row with its interval; the interval always contains the share, and also 0 if the effect is not clear."""
     significant = bool(adjusted <= LEVEL) and row.share >= WORTH_A_WORD
     low = min(sureness.low, max(0.0, row.share)) if significant else 0.0
     high = max(sureness.high, row.share, 0.0)
@@ -301,10 +301,10 @@ def permutation(
 ) -> float | None:
     """The p-value: how often a random subset of the region has at least the observed share.
 
-    The bandwidth is chosen again for each draw. If the limit law applies, nothing is drawn; if it does not and `draw`
-    is False, the result is None. Drawing stops early if many draws reach the share. If none does, the tail of the draws
-    is extrapolated, because with thousands of parameters a p-value must be far smaller than one over the number of
-    draws.
+    The bandwidth is chosen again for each draw. If the limit law applies, nothing is drawn. If it does not apply and
+    `draw` is False, the result is None. Drawing stops early if many draws reach the share. If no draw reaches it, the
+    tail of the draws is extrapolated: with thousands of parameters, a p-value must be far smaller than one over the
+    number of draws.
     """
     coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())
@@ -333,7 +333,7 @@ def permutation(
 def permutation_of_value(
     contrast: Contrast, draws: int, baseline: str, smoothing: Smoothing, rng: np.random.Generator, *, draw: bool
 ) -> float | None:
-    """The p-value for the effect of the value of a conditional parameter; each domain is tested separately."""
+    """The p-value of the effect of a conditional parameter's value; each domain is tested separately."""
     p_values = []
     for block in contrast.grid.blocks:
         here = np.zeros(len(contrast.region), dtype=np.int64)
@@ -351,7 +351,7 @@ def permutation_of_value(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RandomSubsets:
-    """Random targets, the same for every parameter: sampled rows if there are few, else normal random numbers."""
+    """Random targets that all parameters share: sampled rows, or normal random numbers if the target has many rows."""
 
     positions: NDArray[np.int64] | None  # (draws, target rows)
     normals: Singles  # (most cells, draws)
@@ -368,7 +368,7 @@ class RandomSubsets:
     def scores(
         self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
-        """(draws,) The shares of the random targets number `some`."""
+        """(draws,) The shares of the random targets in the slice `some`."""
         inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
             return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
@@ -382,10 +382,10 @@ class RandomSubsets:
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:
-    """The probability of a value above `seen`, which exceeds all draws, by an exponential fit to their upper tenth.
+    """The probability of reaching `seen`, which no draw reached: an exponential fit to the largest tenth of the draws.
 
-    A sum of squares of normal numbers has such a tail or a lighter one. The tail of a single square is 20 % heavier
-    than the fit, so a margin is added.
+    A sum of squared normal numbers has an exponential tail or a lighter one. If there is only one square, its tail is
+    20 % heavier than the fit, so a margin is added.
     """
     least = 1.0 / (1 + len(drawn))
     upper = np.sort(drawn)[-max(1, len(drawn) // 10) :]
@@ -407,9 +407,9 @@ def interval(
 ) -> tuple[float, float, float] | None:
     """The 95 % bounds of the share and its standard deviation, from resampled targets.
 
-    Targets are drawn from the target's density, shrunk towards the baseline so that draws have the estimated share on
-    average. For the upper bound, the density is shrunk less, because chance may have hidden part of a small share.
-    Without `draw`, the result is None if the limit law does not apply.
+    The target's density is shrunk towards the baseline, until targets drawn from it have the estimated share on
+    average. For the upper bound, it is shrunk less, because chance can make a small share look even smaller. Without
+    `draw`, the result is None if the limit law does not apply.
     """
     inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample
@@ -452,6 +452,6 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
 
 
 def shrinkage(believed: float, raw: float, inside: float) -> float:
-    """The factor by which a density is shrunk towards the baseline, so that its draws have the share `believed`."""
+    """The weight of the target in a mix of target and baseline, so that draws from the mix have the given share."""
     kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
     return min(kept, inside / (inside + 1.0))

@@ -1,4 +1,4 @@
-"""Interactions: how much better parameters explain being in the target together than by the sum of their effects.
+"""Interactions: how much more parameters explain together than their separate effects added up.
 
 closed = the fraction of the variance of "in the target?" that two parameters explain together; additive = the fraction
 that the best sum of two single effects explains; interaction = closed - additive. If the parameters are independent,
@@ -54,12 +54,12 @@ class Interaction:
     names
         The parameters, in the order of the space; for a pair also `first` and `second`.
     interaction
-        The fraction of the variance of "is this row in the target?" that the parameters explain together, beyond the
-        sum of their separate effects (and those of smaller sets); corrected for chance, unless ``corrected=False``.
+        `closed` minus `additive`: how much more the parameters explain together than their separate effects added up.
+        All three are corrected for chance, unless ``corrected=False``.
     closed
-        The fraction of this variance that the parameters explain together.
+        The fraction of the variance of "is this row in the target?" that the parameters explain together.
     additive
-        The fraction that the best sum of separate effects (and those of smaller sets) explains.
+        The fraction that the best sum of separate effects (and of the effects of smaller sets) explains.
     redundancy
         For a pair: the sum of both shares minus `additive`, which is 0 for independent parameters.
     first_share, second_share
@@ -205,9 +205,10 @@ def find_interactions(
     threads: int,
     counter: SetCounter | None = None,
 ) -> Interactions:
-    """Count and measure all sets of `order` parameters; `codes` are 0 in the target, 1 elsewhere in the region, else 2.
+    """Count and measure all sets of `order` parameters.
 
-    If a model is used, `counter` counts the model's points in the same coarse cells.
+    `codes` are 0 for target rows, 1 for other rows of the region, and 2 outside. If a model is used, `counter` counts
+    the model's points in the same coarse cells.
     """
     start = as_whole(seed, "seed")
     chosen = choose(contrasts, params)
@@ -221,9 +222,9 @@ def find_interactions(
     shown = tally if counter is None else counter(groups, tally.sets)
     measure = measure_pairs if order == 2 else measure_sets
     rows = measure(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
-    names, what = [c.name for c in chosen if not c.varies], "pairs" if order == 2 else "sets"
+    names = [c.name for c in chosen if not c.varies]
     notes = notes_on(rows, most, order, len(chosen) - len(groups))
-    every = (*notes, *never_notes(names, f"nothing can be said about {what} with them"))
+    every = (*notes, *never_notes(names, "no interaction can be measured"))
     return Interactions(rows, "", "", most, bool(corrected), every, "counts" if counter is None else "surrogate")
 
 
@@ -272,7 +273,7 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 def measure_pairs(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """One row for every pair, the largest interaction first; p-values come from `tally`, shares from `shown`."""
+    """One row for every pair, the largest interaction first; `tally` gives the p-values, `shown` gives the shares."""
     design = design_of(tally.region)
     own = design if shown is tally else design_of(shown.region)
     parts = shares_of(own, shown.target, corrected=corrected)
@@ -320,7 +321,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters in the strongest pairs, at most as many as larger sets can be computed for."""
+    """The parameters with the strongest pairs, so few that there are at most `MOST_SETS` sets of `order` parameters."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups
@@ -334,7 +335,7 @@ def strongest(
 def measure_sets(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """One row for every set, the largest interaction first; p-values come from `tally`, shares from `shown`."""
+    """One row for every set, the largest interaction first; `tally` gives the p-values, `shown` gives the shares."""
     cells, sets = tally.cells(), tally.sets
     target, region, *others = (
         table.reshape(len(sets), -1) for table in (tally.target, tally.region, shown.target, shown.region)
@@ -375,11 +376,11 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
     shape = f"set{plural} of {order} counted, with at most {cells} cells for each parameter"
     none = "set explains clearly more than its smaller sets do"
     if order == 2:
-        shape = f"pair{plural} counted, each in at most {cells} × {cells} cells (without those for missing values)"
+        shape = f"pair{plural} counted, each in at most {cells} × {cells} cells, plus cells for missing values"
         none = "pair explains clearly more than its two parameters added up"
     notes = [Note("answer", many + shape)]
     if left:
-        words = f"{left:,} parameters whose pairs explain least are left out; name others in "
+        words = f"the {left:,} parameters with the weakest pairs are left out; to choose others, name them in "
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
         notes.append(Note("answer", f"no {none}"))

@@ -26,7 +26,7 @@ class Panel:
     domain
         The domain in words, if the parameter has several; otherwise empty.
     bounds
-        The first cell of the parameter in each cell of the panel, which may contain several cells of the parameter.
+        A cell of the panel may contain several cells of the parameter's grid; `bounds` has the index of the first one.
     """
 
     name: str
@@ -125,12 +125,12 @@ def _panel(
 ) -> Panel:
     edges, scale, whole = grid_of(parameter).edges, scale_of(parameter), isinstance(parameter, Int)
     if isinstance(parameter, Moving):
-        domain = f"from its low ({short(parameter.low)}) at 0 to its high ({short(parameter.high)}) at 1"
+        domain = f"0 is its lower bound ({short(parameter.low)}), 1 its upper bound ({short(parameter.high)})"
     return Panel(name, domain, scale, cells, edges, target, region, whole, range(start, start + len(cells) + 1))
 
 
 def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
-    """The number with two significant digits, or more if rounding would exceed the bounds; a bound has three.
+    """Round to two significant digits (a bound to three), or to more digits if the result would be out of bounds.
 
     Examples
     --------

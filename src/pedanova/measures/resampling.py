@@ -1,8 +1,8 @@
 """Random counts for p-values (random subsets of the region) and for intervals (rows resampled around an estimate).
 
-The cost does not grow with the number of rows. Up to `EXACT` target rows are drawn one by one; with more, counts by
-cell come from their limit distribution, in single precision, with random numbers that all parameters share. Arrays of
-counts are (draws, cells); in single precision, the draws of a cell are contiguous in memory.
+The cost does not grow with the number of rows. Up to `EXACT` target rows are drawn one by one. With more rows, the
+counts of each cell are drawn from their limit distribution, in single precision; all parameters share the random
+numbers. Arrays of counts are (draws, cells); in single precision, the draws of a cell are contiguous in memory.
 """
 
 from __future__ import annotations
@@ -64,11 +64,11 @@ class CoarseContrast:
         return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
-        """(draws,) The corrected share for each of the target counts (draws, cells), each with its own bandwidths."""
+        """(draws,) The corrected share of each of the targets (draws, cells); bandwidths are chosen for each target."""
         return self.scores_by(self.widths(targets, smoothing), targets, baseline)
 
     def scores_by(self, widths: Sequence[Reals], targets: Stack, baseline: str) -> Reals:
-        """(draws,) The corrected share for each of the target counts (draws, cells), with the bandwidths `widths`."""
+        """(draws,) The corrected share of each of the targets (draws, cells), with the bandwidths `widths`."""
         prior, inside = self.prior_for(baseline), float(self.target.sum())
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
@@ -84,14 +84,14 @@ class CoarseContrast:
 
     @property
     def uniform_chances(self) -> Reals:
-        """(cells,) The probabilities of a uniform draw inside each block; blocks are as frequent as in the rows."""
+        """(cells,) The probability of each cell if the rows of every block were spread uniformly over the block."""
         parts = [self.region[b.cells].sum() / self.region.sum() for b in self.blocks]
         chances: Reals = self.prior * np.repeat(parts, [len(b) for b in self.blocks])
         return chances
 
 
 def same_widths(widths: Reals) -> Reals:
-    """The widths with similar ones made equal, so that many draws share a kernel."""
+    """Round the widths to steps of 8 %, so that many draws share a kernel."""
     if not widths.any():
         return widths
     with np.errstate(divide="ignore"):
@@ -131,7 +131,7 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
-    """Three shares: uncorrected, corrected by the variance of the observed counts, and by that of a random target."""
+    """Three shares: uncorrected, corrected as in `shares` with `as_found`, and corrected without it."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
     raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
@@ -229,7 +229,7 @@ def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
 
 
 def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.random.Generator) -> Singles:
-    """(draws, cells) Approximate `subset_counts` from `normals` (cells, draws), never below 0, for many rows."""
+    """(draws, cells) Approximate `subset_counts` for many rows, from normal random numbers `normals` (cells, draws)."""
     rows = int(region.sum())
     part = inside / rows
     spread: Reals = np.sqrt(region * part * (1.0 - part) * rows / (rows - 1))

@@ -1,8 +1,8 @@
 """The share: the fraction of the variance of "in the target?" that a parameter explains, beyond chance.
 
 The same formula is used for single targets and for arrays of many (draws, permutations, groups, model samples). PED + 1
-= Σ (St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. Here t and b are the fractions of target and baseline in
-each cell, π those of the distribution that chance draws from, and S the smoothing kernel.
+= Σ (St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. Here t is the fraction of the target in each cell, b that
+of the baseline, and S the smoothing kernel. Random targets are drawn with the probabilities π.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def summed_ratio(above: Any, below: Any) -> Any:
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
-    """The share minus the share expected by chance, divided by 1 minus the latter; 0 if chance explains everything."""
+    """(share - chance) / (1 - chance), where `chance` is the share that chance explains; 0 if that is everything."""
     if isinstance(chance, float):
         rest: Any = 1.0 - chance if chance < ALL else np.inf
     else:
@@ -79,8 +79,8 @@ def share_of(
 def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> tuple[Any, Any]:
     """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one domain (last axis); `base` is already smoothed.
 
-    With t - b in place of t, the first sum over all blocks is the divergence itself, which stays precise if it is
-    small.
+    If `target` is t - b, not t, the first sums of all blocks add up to PED, not to PED + 1. So a small PED stays
+    precise.
     """
     if kernel is None:
         return summed_ratio(target**2, base), summed_ratio(counted, base)
@@ -111,11 +111,11 @@ def shares(
     prior
         The probabilities of a uniform draw inside each block, if that is the baseline.
     as_found
-        Correct by the sampling variance of the observed target counts, not of a random target: if one cell has nearly
-        all target rows, the counts of the other cells hardly vary.
+        Whether the correction for chance uses the sampling variance of the observed counts, not of a random target. If
+        one cell has nearly all target rows, the counts of the other cells hardly vary.
     inside
-        The number of rows of every target, if the counts are fractions whose sum is only close to that number. With a
-        prior, counts are divided by `inside`; otherwise by their sum.
+        The number of rows of every target, if drawn counts add up to this number only approximately. With a prior,
+        counts are divided by `inside`; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)
@@ -151,7 +151,7 @@ def shares(
 
 
 def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel | None]]:
-    """For each kernel width, the indices of the draws that have it (all if there is only one), and the kernel."""
+    """Pairs (draws, kernel): the indices of all draws with the same kernel width, and their kernel."""
     cells, each = base.shape[-1], np.unique(width)
     for one in each.tolist():
         some = slice(None) if len(each) == 1 else np.flatnonzero(width == one)
@@ -173,9 +173,10 @@ def drawn(stack: Stack, some: Any) -> Stack:
 
 
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
-    """The variance of the number of target rows in each cell, if all its rows are equally likely to be target rows.
+    """The sampling variance of the number of target rows in each cell.
 
-    For a cell with a single row, this probability is the target's fraction of all rows.
+    All rows of a cell are equally likely to be in the target. Their probability is the target's fraction of the cell;
+    for a cell with a single row, it is the target's fraction of all rows.
     """
     spread = targets * np.maximum(regions - targets, 0.0)
     if regions.min() > SINGLE_ROW:

@@ -35,9 +35,9 @@ Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # output cells, input cells
 def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
     """(...,) The bandwidth in cells for row counts by cell: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
 
-    The bandwidth is half that of Scott's rule. With `fade`, the bandwidth falls faster with n beyond `MANY` rows.
-    Shares are corrected for chance, so a narrow kernel only adds a little scatter, but the bias of a wide one at jumps
-    of the density would never vanish.
+    The bandwidth is half that of Scott's rule. With `fade`, it falls faster with n beyond `MANY` rows. Shares are
+    corrected for chance, so a narrow kernel does little harm. A wide kernel would blur jumps of the density, however
+    many rows there are.
     """
     total = counts.sum(axis=-1)
     rows = np.maximum(total, 2).astype(np.float64)
@@ -54,7 +54,7 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
 
 
 def is_too_narrow(counts: Stack, step: int) -> bool:
-    """Whether there are so many rows that Scott's rule gives less than `NARROWEST` cells, whatever their spread."""
+    """Whether there are so many rows that Scott's rule gives less than `NARROWEST` cells for any distribution."""
     total, cells = counts.sum(axis=-1), counts.shape[-1]
     rows = float(total.min()) if total.size else 0.0
     return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
@@ -63,7 +63,7 @@ def is_too_narrow(counts: Stack, step: int) -> bool:
 def interquartile(counts: Stack) -> Any:
     """(...,) The interquartile range in cells, interpolated between rows like NumPy's percentile.
 
-    Counts in single precision, which are used only for hundreds of rows, are not interpolated.
+    Counts in single precision are not interpolated, because they always contain hundreds of rows.
     """
     if counts.dtype == np.float32:
         reached, total = _cumulated(counts), counts.sum(axis=-1)
@@ -82,7 +82,7 @@ def interquartile(counts: Stack) -> Any:
 
 
 def _cells_up_to(reached: Stack, ends: Any) -> Any:
-    """(...,) The number of cells before `ends` rows are reached, given the cumulative row counts `reached`."""
+    """(...,) How many of the cumulative row counts `reached` are at most `ends`."""
     if reached.ndim == 1:
         return np.searchsorted(reached, ends, side="right")
     return (reached <= ends[..., None]).sum(axis=-1, dtype=np.int16)
@@ -98,10 +98,11 @@ def _cumulated(counts: Stack) -> Stack:
 
 
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
-    """(...,) The kernel's width in cells, after `step` cells were merged, for target rows of a block; 0 for no kernel.
+    """(...,) The kernel's width in cells for the target rows of one block; 0 for no kernel.
 
-    Scott's rule assumes a single peak. If the target differs from the `region` in finer details than such a kernel
-    preserves, a narrower kernel is used.
+    If cells were merged, `step` is the number of cells in a merged one, and the width is in merged cells. Scott's rule
+    assumes a single peak. If the target differs from the `region` in finer details than such a kernel preserves, a
+    narrower kernel is used.
     """
     cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":
@@ -175,7 +176,7 @@ def _smoothed(masses: bytes, width: float) -> Reals:
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
-    """The convolution as a direct sum, because the rounding errors of a Fourier transform exceed the smallest cells."""
+    """The convolution as a direct sum: a Fourier transform has rounding errors larger than the smallest masses."""
     cells = len(masses)
     reach = min(math.ceil(REACH * width) + 1, cells)
     # The distances -cells and +cells are the same on a full period.
@@ -237,7 +238,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
-    """The kernel S of one block as a matrix, from the range of cells with rows to the cells that they reach."""
+    """The part of the matrix S of one block that moves mass from the cells with rows to all cells that they reach."""
 
     cells: slice
     matrix: Stack  # (cells that hold rows, cells that are reached)

@@ -1,7 +1,7 @@
 """Waves along a parameter: functions of its cells, orthonormal under its distribution, in octaves of rising frequency.
 
-Expanding a target's density in these functions shows how fine its details are: the squared coefficients in each octave
-are compared with those that chance gives.
+The target's density is expanded in these functions to see how fine its details are. In each octave, the squared
+coefficients are compared with those of random targets.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ def _waves_of(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
 
 
 def contrasts(count: int) -> Reals:
-    """A constant column, and an indicator for all categories but one."""
+    """A constant column, and an indicator column for each category except the last."""
     return np.column_stack([np.ones(count), np.eye(count)[:, :-1]])
 
 
 def orthonormal(raw: Reals, weights: Reals) -> Reals:
-    """The columns made orthonormal under the weights, without the first column, which is constant."""
+    """Make the columns orthonormal under the weights, and leave out the first one, which is constant."""
     roots = np.sqrt(weights)[:, None]
     q: NDArray[np.float64] = np.linalg.qr(roots * raw)[0]
     return (q / roots)[:, 1:]
@@ -82,7 +82,7 @@ UNSEEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 
 
 def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(..., waves) The squared coefficients of targets (..., cells) minus region by wave; chance gives 1 on average."""
+    """(..., waves) Squared wave coefficients of targets (..., cells) minus region; they are 1 on average by chance."""
     rows, inside = float(region.sum()), np.maximum(targets.sum(axis=-1), 1.0)
     step = -(-len(region) // FINEST)
     starts = np.arange(0, len(region), step)
@@ -95,7 +95,7 @@ def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(...,) The last wave in the fastest octave where targets (..., cells) differ from the region beyond chance."""
+    """(...,) The last wave of the fastest octave where a target differs from the region by more than chance; else 0."""
     energies = wave_energies(targets, region)
     fastest = np.zeros(targets.shape[:-1])
     for octave in octaves(energies.shape[-1]):
@@ -106,7 +106,7 @@ def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> float:
-    """How much a kernel of this width (in cells) may have removed from the squared coefficients of the target."""
+    """How much of the sum of `wave_energies` a kernel of this width (in cells) may have removed."""
     energies = wave_energies(target, region)
     faster = np.pi * np.arange(1, len(energies) + 1) * width / len(region)
     lost = 1.0 - np.exp(-(faster**2))

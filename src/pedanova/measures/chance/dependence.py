@@ -1,7 +1,7 @@
 """Find dependent parameters: conditional ones, copies (two columns with the same information), correlated ones.
 
-All rows are used, whatever the target and region. A test of one parameter is never adjusted for another one that
-depends on it: its children (conditional parameters) or its copy would explain its effect away.
+The result does not depend on target and region. A test of one parameter is never adjusted for parameters that depend on
+it: a copy or a conditional child would explain the effect away.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """One-hot columns with the group (value or quantile) of each row, for several parameters side by side."""
+    """The group (value or quantile) of each row as one-hot columns, for several parameters side by side."""
 
     hot: NDArray[np.float32]  # (rows, groups of all)
     starts: NDArray[np.int64]  # (parameters,) first group of each
@@ -110,7 +110,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedCells:
-    """The number of rows in each cell of several parameters, so that results are computed once per cell."""
+    """The number of rows in each cell of several parameters; groups and ranks are computed by cell, not by row."""
 
     grids: Sequence[Grid]
     flat: NDArray[np.int64]  # (rows, parameters) cells, numbered consecutively over all parameters
@@ -169,7 +169,7 @@ def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
 
 
 def association(of: Grouping, by: Grouping) -> Reals:
-    """(of, by) Goodman and Kruskal's τ minus its expectation by chance: how well `by` predicts the groups of `of`."""
+    """(of, by) How well the second grouping predicts the first: Goodman and Kruskal's τ, corrected for chance."""
     rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
     met = np.empty((len(of.starts), len(by.starts)))
     for first in range(0, len(met), AT_ONCE):  # in parts, to limit memory
@@ -206,9 +206,9 @@ def monotone(squares: Reals, places: Places) -> Mask:
 
 
 def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
-    """Whether two parameters also agree in rows where at least one differs from its most common value.
+    """Whether two parameters agree even in rows where one of them does not have its most common value.
 
-    So two parameters that agree only at their defaults are not called copies.
+    Two parameters that agree only at their defaults are not copies.
     """
     common = np.array([np.bincount(column).argmax() for column in places.T])
     places = places[np.any(places != common, axis=1)]
@@ -224,7 +224,7 @@ def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> b
 
 
 def holds(active: Mask) -> Mask:
-    """(child, parent) Whether the parent is active in all rows where the child is active, and in some other rows."""
+    """(child, parent) Whether the parent is active wherever the child is, and also in rows where the child is not."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
     counts = active.sum(axis=0)
     contains: Mask = (child_alone == 0) & (counts[:, None] < counts)
@@ -252,7 +252,7 @@ def chained(linked: Mask) -> Mask:
 
 
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
-    """For each parameter that is a copy, its original: of all parameters with the same information, the finest."""
+    """Each copy with its original, such as {'lr_2': 'lr'}; the original has the most distinct values."""
     copies: dict[str, str] = {}
     left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
     while left:

@@ -1,9 +1,9 @@
-"""Compute p-values: is a parameter independent of being in the target, among the rows of the region?
+"""Compute p-values: does a parameter affect which rows of the region are in the target?
 
-Each row has a score: the probability that it would be in the target if the threshold were that of the population, not
-of the sample. The prediction of the score from other, independent parameters is subtracted. The order of the rows
-outside the target suggests the direction of the effect. Then the scores are permuted among the rows. docs/how-sure.md
-lists the simulations.
+Each row has a score: the probability that the row is among, for example, the best 10 % of the population, not only of
+this sample. The score is predicted from other, independent parameters, and the prediction is subtracted. Then the
+scores are permuted among the rows. The order of the rows outside the target suggests the direction of an effect.
+docs/how-sure.md lists the simulations.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class PermutationTest:
     ) -> dict[str, float]:
         """The p-value of each varying parameter, or of those in `only`; `target` and `region` are masks over the rows.
 
-        With `blocks`, scores are permuted only among neighbouring trials and are not adjusted for other parameters:
-        with an adaptive sampler, all values drift with the trial number.
+        With `blocks`, scores are permuted only among neighbouring trials, because all values of an adaptive sampler
+        drift with the trial number. Then scores are not adjusted for other parameters.
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
         cache = self.regions.get(
@@ -247,11 +247,11 @@ class Membership:
 
 
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
-    """Compute `Membership` from ranks (the best is ½).
+    """Compute `Membership` from ranks, which are ½ for the best row.
 
-    If `certain`, or if `target` is not a range of ranks, the target is exactly these rows. Otherwise each row is in the
-    target of the population with a probability that follows from its rank. `repeats` is the number of rows that count
-    as one independent row.
+    A row of the target has the probability 1 if `certain` is True, or if the ranks of the target have gaps. Otherwise
+    the probability of being in the population's target follows from the row's rank. `repeats` is the mean number of
+    rows of a configuration.
     """
     rows, inside = len(ranks), int(target.sum())
     members = np.flatnonzero(target)
@@ -269,7 +269,7 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
-    """(rows,) The probability that each row is in the best `inside` / len(ranks) of the population."""
+    """(rows,) The probability that each row is in the population's best fraction, which is `inside` / len(ranks)."""
     deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
@@ -310,7 +310,7 @@ class OtherParameters:
         return cls(normal, dependent, columns, owner, columns.T @ columns, normal @ columns)
 
     def prediction_for(self, j: int) -> Prediction | None:
-        """The prediction from the parameters that are independent of parameter `j`; None without such parameters."""
+        """The prediction from the parameters that are independent of parameter `j`; None if there are none."""
         used = ~self.dependent[j][self.owner]
         key = used.tobytes()
         if key not in self.predictions:
@@ -321,7 +321,7 @@ class OtherParameters:
 
 
 def _strength(normal: Reals, design: Reals) -> float:
-    """The sum of squares that a parameter's columns explain, divided by that of chance, minus 1; at least 0."""
+    """How many times more variance a parameter's columns explain than chance would, minus 1; at least 0."""
     size = float((design**2).sum())
     if size == 0.0:
         return 0.0
@@ -354,9 +354,9 @@ def ridge_prediction(scores: Reals, columns: Reals, gram: Reals, seen: Reals) ->
 class Permutations:
     """Random permutations that all parameters and targets share.
 
-    Each permutation composes an order from one small set with an order from another one; they are pairwise independent.
-    With many target rows, the products of permuted scores and design columns are nearly normal, so only their
-    covariance is used.
+    There are two small sets of random orders. Each permutation applies one order of the first set and one of the
+    second; all permutations are pairwise independent. With many target rows, the products of permuted scores and design
+    columns are nearly normal, so normal numbers with the same covariance are drawn instead.
     """
 
     rows: int
@@ -383,9 +383,9 @@ class Permutations:
     def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
         """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
 
-        `shift` is the direction of the effect that the rows outside the target suggest. As it may be wrong (a model
-        type that is never the best may be the safest choice), the statistic is also computed without it. The smaller of
-        the two p-values is compared with its distribution under permutation.
+        `shift` is the direction of the effect that the rows outside the target suggest. This direction may be wrong: a
+        model type that is never the best may be the safest choice. So the statistic is also computed without `shift`.
+        The smaller of the two p-values is compared with its distribution under permutation.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
@@ -398,7 +398,7 @@ class Permutations:
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)² of permuted scores; the second line without `shift`."""
+        """(1 or 2, side²) Σ (scores · design + shift)² for permuted scores; if `shift` is not 0, also without it."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
         products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
@@ -426,7 +426,7 @@ class Permutations:
         return self._keep(parameter, side, turn)
 
     def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """An array that is the same for every target: from the cache, or made and cached while memory allows."""
+        """The array from the cache, or a new one, which is cached if there is room."""
         key = parameter, side
         if key in self._kept:
             return self._kept[key]
@@ -438,7 +438,7 @@ class Permutations:
 
 
 def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); the second line without `shift`."""
+    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); if `shift` is not 0, also without it."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
     if not shift.any():
         return plain[None, :]
@@ -448,7 +448,10 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """The p-value of the smaller of two p-values, of which the one without `shift` is doubled, as it rarely matters."""
+    """How often permutations give such a small minimum of two p-values, one with `shift` and one without.
+
+    The p-value without `shift` is doubled, because it is rarely needed.
+    """
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
@@ -459,7 +462,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Whether each value is among the `most` largest; values tied with the next smaller one are not."""
+    """(values,) Whether each value is larger than the (`most` + 1)-th largest one."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most

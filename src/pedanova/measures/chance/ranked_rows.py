@@ -1,8 +1,8 @@
 """Rows as cells and ranks in a canonical order, the input of models and p-values.
 
 Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
-rows, and rows by rank and then by content. So the results stay exactly the same for another order of rows or columns,
-other names of categories, or a monotone transform of the objective.
+rows, and rows by rank and then by content. So results are exactly the same if rows or columns are reordered, if
+categories are renamed, or if a monotone function is applied to the objective.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def ranked(
 ) -> RankedRows:
     """Rank rows, given their grid cells by parameter and `signed`, an objective where lower is better.
 
-    `exact` distinguishes values within one cell, for parameters whose cells are ranges.
+    `exact` has a key of every row's value, for parameters whose cells contain several values.
     """
     arrangement = arranged(space, cells, doubled_ranks(signed))
     places = arrangement.places(cells)

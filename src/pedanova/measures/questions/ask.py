@@ -133,7 +133,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     varied = {row.name for step in steps for row in step.rows if row.varied}
     notes = never_notes([name for name in data.space if name not in varied]) if steps else []
     whys = (
-        (same, "that have the same rows as the next stricter target because of ties"),
+        (same, "with the same rows as a stricter target (because of ties)"),
         (beyond, "with none or all of the region's rows"),
     )
     for some, why in whys:
@@ -151,7 +151,7 @@ def effects_within(
 
     if data.levels.several:
         first = data.objective.split(", ")[0]
-        words = f"{data.objective}: several objectives have no single variance; use .alone({first!r}).effects()"
+        words = f"{data.objective}: effects of several objectives are not defined; use .alone({first!r}).effects()"
         raise QueryError(words)
     base = data.resolve(region, "region")
     if isinstance(base, RowSet):
@@ -200,7 +200,7 @@ Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], t
 
 
 def _counted(data: TrialData, question: Question) -> Located:
-    """Everything that counting pairs needs: data and question restricted to the region, row codes, contrasts, texts."""
+    """The data, question, row codes, contrasts, words and notes that are needed to count pairs of parameters."""
     data.observed()  # raises an error if the rows are not available
     wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
     if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
@@ -422,7 +422,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             lambda: by_forest(None),
         ),
         "forest clipped": (
-            f"the same, but every row outside the best {whole} gets the worst objective inside it",
+            f"the same, but every row outside the best {whole} counts like the worst row of the best {whole}",
             lambda: by_forest(float(part)),
         ),
     }
@@ -451,7 +451,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
 def forest_table(
     observed: Observations, answers: Iterable[Ranked], top: int, seed: int
 ) -> tuple[Observations, list[Note]]:
-    """A sample of rows, with only the first-ranked parameters of `answers`, so that a forest does not take hours."""
+    """A sample of the rows with the parameters that `answers` rank highest, so that a forest does not take hours."""
     largest: dict[str, float] = {}
     for result in answers:
         for row in result.rows:
@@ -461,7 +461,7 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to the {len(names)} of {len(observed.space):,} parameters that other measures rank first; "
+        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, which other measures rank highest; "
         notes.append(Note("answer", words, Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})

@@ -158,9 +158,7 @@ class TrialData:
         model = self.row_model or self.row_sample
         if model is None or not model.repeats.clustered:
             return []
-        words = (
-            f"some rows have the same configuration, but {why}: they count as independent, and intervals are too narrow"
-        )
+        words = f"rows of the same configuration count as independent, because {why}, so intervals are too narrow"
         return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
@@ -281,7 +279,7 @@ class TrialData:
         return self.inputs(contrasts, wanted, base), words, notes
 
     def is_alone(self) -> bool:
-        """Whether the rows are a selection from a table for which no model is available."""
+        """Whether the rows are a selection from a table, and no model of the whole table is available."""
         model = self.row_model
         return restricted(self.observations) and (model is None or model.around is None)
 
@@ -326,7 +324,7 @@ class TrialData:
         return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
-        """The question; with an adaptive sampler, quantiles of the space are replaced by values of the objective."""
+        """The question; if the sampler was adaptive, quantiles of the space are replaced by values of the objective."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
@@ -338,7 +336,7 @@ class TrialData:
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
         """The objective of the last row in the best `part`, and the number of rows up to it.
 
-        ``of="space"`` is the default meaning of a quantile in `importance`.
+        With ``of="space"``, `part` is a fraction of the search space, as in `importance`.
         """
         best = as_region(part, "part")
         question = Question(seed=seed)
@@ -363,7 +361,7 @@ class TrialData:
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
-        """Tallies with thresholds at the ends of target and region, and the ranges of levels of both."""
+        """Tallies with thresholds at the ends of target and region; also the levels of the target and of the region."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -418,7 +416,7 @@ class TrialData:
 
     def __add__(self, other: Self) -> Self:
         check_alike(self, other)
-        lost = [note for one in (self, other) for note in one.lost_repeats("they were added from several tables")]
+        lost = [note for one in (self, other) for note in one.lost_repeats("rows were added from several tables")]
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
         one, two = self.moments_to_keep(), other.moments_to_keep()
         return type(self)(
@@ -457,7 +455,7 @@ class TrialData:
     def _counted_alone(
         self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
     ) -> Query | None:
-        """Count only target and region among the rows in `within`, not all levels, in half the time.
+        """Count target and region among the rows in `within`; this takes half the time of counting all levels.
 
         The result is None if this would save no time, or if `query` would raise an error.
         """
@@ -496,6 +494,6 @@ def first(tallies: Tallies) -> Tally:
 
 
 def near_targets(data: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
-    """`TrialData.near_targets` for a weak reference, so that a cached question does not keep the data alive."""
+    """Call `TrialData.near_targets` by a weak reference, so that a cached question does not keep the data alive."""
     there = data()
     return None if there is None else there.near_targets(target, region)
