@@ -185,7 +185,7 @@ class FormatError(PedanovaError, ValueError):
 
 
 class PartError(FormatError):
-    """Some rows of a table cannot be read; `part` names them.
+    """Some rows of a table cannot be read; `part` says which rows.
 
     **What to do:** restore the file, or leave it out with ``scan=pa.Scan(on_error="skip")``; the notes then name it.
     """

@@ -113,8 +113,8 @@ def test_columns_that_are_used(case: str) -> None:
 
 # name, values, note; and what params= makes of the column, None where it stays left out
 LEFT_OUT: dict[str, tuple[str, Any, str, Parameter | None]] = {
-    "counting up": ("x", np.arange(5, 205), "counts the rows one by one and looks like an id", Int(5, 204)),
-    "counting up, uint64": ("x", np.arange(200, dtype=np.uint64), "counts the rows one by one", Int(0, 199)),
+    "counting up": ("x", np.arange(5, 205), "increases by one from row to row, like an id", Int(5, 204)),
+    "counting up, uint64": ("x", np.arange(200, dtype=np.uint64), "increases by one from row to row", Int(0, 199)),
     "an index": ("index", SHUFFLED * 3, "is different in every row and looks like an id", Int(0, 597)),
     "pandas' index": ("Unnamed: 0", SHUFFLED * 3, "looks like an index", Int(0, 597)),
     "trial_id": ("trial_id", SHUFFLED * 3, "looks like an id", Int(0, 597)),
@@ -255,7 +255,7 @@ def test_marked_settings_are_the_parameters() -> None:
     a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
     assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
-    assert any(n.startswith("duration: parameters here have names such as 'params_x'") for n in a.notes)
+    assert any(n.startswith("duration: the parameters of this table have names such as 'params_x'") for n in a.notes)
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
     )

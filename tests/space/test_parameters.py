@@ -23,7 +23,7 @@ from pedanova.space.parameters import scale_of
         (lambda: pa.Float(0, math.inf), "high=inf must be a finite number"),
         (lambda: pa.Float("0", 1), "low='0' must be a finite number"),
         (lambda: pa.Float(True, 2), "low=True must be a finite number"),
-        (lambda: pa.Float(-1.7e308, 1.7e308), "overflows"),
+        (lambda: pa.Float(-1.7e308, 1.7e308), "too wide; rescale"),
         (lambda: pa.Float(0, 1, log="yes"), "log='yes' must be True or False"),
         (lambda: pa.Int(0.5, 3), "low=0.5 must be a whole number; use Float"),
         (lambda: pa.Int(0, 3, step=0), "step=0 must be at least 1"),

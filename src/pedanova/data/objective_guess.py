@@ -34,7 +34,7 @@ LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for
 
 
 def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
-    """The column that is most likely the objective, and a note; None if no column or more than one is likely.
+    """The column that is most likely the objective, and a note; None unless exactly one column is likely.
 
     Examples
     --------
@@ -87,17 +87,17 @@ def _has_words(column: Column) -> bool:
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
-    """Yield the candidates of each rule, and its reason; the first rule with exactly one candidate decides."""
+    """Yield the candidates and the reason of each rule; the first rule with exactly one candidate decides."""
     yield results, "the only column named like a result"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
-    yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by it"
-    yield [name for name in results if words_of(name) in SINGLE], "of several results, it has the most general name"
-    yield [name for name in results if words_of(name)[0] in MIDDLES], "the only mean of several results"
+    yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by this column"
+    yield [name for name in results if words_of(name) in SINGLE], "the result with the most general name"
+    yield [name for name in results if words_of(name)[0] in MIDDLES], "the only result that is a mean"
     validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
     yield validation, "the only validation result"
     no_training = [name for name in results if TRAINING.isdisjoint(words_of(name))]
-    yield no_training, "the only result not from training"
+    yield no_training, "the only result that is not from training"
     likely = validation or no_training
     if _rank_alike(likely, columns, ALIKE):
         finest = max(likely, key=lambda name: len(np.unique(columns[name].values)))

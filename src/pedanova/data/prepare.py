@@ -208,7 +208,7 @@ def _within_region(observed: Observations, region: Region) -> Observations:
 
 
 def with_goal(observed: Observations, objective: str, nan: str) -> Observations:
-    """The same rows with only one of several objectives; failed rows that count as the worst stay the worst."""
+    """Keep only one of several objectives; failed rows that count as the worst stay the worst."""
     goals = {goal.name: goal for goal in observed.goals}
     if objective not in goals:
         raise QueryError(unknown_name(objective, tuple(goals), what="objective"))

@@ -53,7 +53,7 @@ Cut: TypeAlias = Quantile | Threshold
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A range of the objective, from `at_most`, `at_least` or `between`, for `target` and `region`.
+    """A range of the objective for `target` or `region`, made by `at_most`, `at_least` or `between`.
 
     Attributes
     ----------
@@ -90,11 +90,11 @@ class Region:
 
     @property
     def is_all(self) -> bool:
-        """Whether the region contains all rows, whatever the table."""
+        """Whether the region contains all rows of any table."""
         return self.kind == "quantile" and not self.low and self.high in (None, 1)
 
     def as_float32(self) -> Region:
-        """The same region for an objective in single precision, with its ends rounded to float32."""
+        """The same region with its ends rounded to float32, for an objective in single precision."""
         if self.kind == "quantile":
             return self
         low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))

@@ -169,7 +169,7 @@ def roles_of(
     marks = marked(names)
     columns = read(marks or names)
     if marks:
-        others = Role("result", f"parameters here have names such as {marks[0]!r}")
+        others = Role("result", f"the parameters of this table have names such as {marks[0]!r}")
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
@@ -319,9 +319,7 @@ def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
         if in_epoch and values.full and high > low and (TIME_NAMES.search(name) or values.rises):
             yield Clue("time", SURE, "looks like a time stamp")
         if values.counts_rows:
-            yield Clue(
-                "identifier", FAIR if has_head(name) else SURE, "counts the rows one by one and looks like an id"
-            )
+            yield Clue("identifier", FAIR if has_head(name) else SURE, "increases by one from row to row, like an id")
         elif values.is_permutation and single:
             yield Clue("identifier", SURE + 1, "contains 0, 1, 2, … or 1, 2, 3, … in any order, like an id")
         if INDEX_NAMES.match(name) and values.whole:
@@ -384,7 +382,7 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 
 
 def _stem(name: str) -> tuple[str, ...]:
-    """The words of a name without a summary such as "mean", "std" or "best" at the end."""
+    """The words of a name without a summary at the end: acc_mean, acc_std and acc_best -> ("acc",)."""
     words = words_of(name)
     return words[:-1] if words and words[-1].rstrip("0123456789") in DEVIATIONS | {"best", "worst"} else words
 
@@ -522,7 +520,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     for name in unsure:
         one = settings[name]
         if name in together:
-            why = f"rises and falls with {listed(together[name], most=3)}, like results of the same runs"
+            why = f"is strongly correlated with {listed(together[name], most=3)}, as results of a run often are"
         elif name not in home:
             why = "its column stands between columns of results"
         elif alone or one.looks_drawn(beside=drawn):

@@ -77,7 +77,7 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
         # parameters do not change during a run
         if any(_is_setting_of(other.values, starts) for other in columns.values() if other is not column):
             words = f"the rows are the steps of {len(last)} runs ({name}); the last step of each run is used; pass "
-            return last, Note("rows", words, Arg("where", shown=f'"{name} == …"'), " for another")
+            return last, Note("rows", words, Arg("where", shown=f'"{name} == …"'), " for another step")
     return None
 
 

@@ -288,7 +288,7 @@ def column_roles(
 def guessed_roles(
     names: Sequence[str], goals: Sequence[Goal], table: Sequence[str], evidence: ColumnEvidence
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """Guess the role of each column; with rows in memory, also doubt columns that rank rows like an objective."""
+    """Guess the role of each column; in memory, columns that rank the rows like an objective become doubtful."""
     twins = [goal.twin for goal in goals if goal.twin is not None and goal.twin in names]
     left = [name for name in names if name not in twins]
     columns, roles = roles_of(left, evidence.columns, [goal.name for goal in goals], table)
@@ -382,7 +382,7 @@ def _guessed(
 
 def _one_run(step: str, column: Column) -> tuple[Word, ...]:
     low, high = (column.values[~column.absent()][end].item() for end in (0, -1))
-    words = f"the rows are the curve of one run ({step} {low:g} to {high:g}), and one run cannot be compared; "
+    words = f"the rows are the curve of one run ({step} {low:g} to {high:g}), but an analysis compares several runs; "
     remedy = "give a table with one row for each run, or the folder of all runs; if the rows are trials, pass "
     return words, remedy, Arg("exclude", step)
 
@@ -412,7 +412,7 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
     """The names of the columns that may be parameters, in the order of the space or of the table."""
     params, exclude = request.params or (), request.exclude or ()
     if request.params is not None and not params:
-        raise QueryError(Arg("params", request.params), " names no column; leave it out to use all of them")
+        raise QueryError(Arg("params", request.params), " names no column; leave it out to use all columns")
     space = None if request.space is None else as_space(request.space)
     for name in [*params, *exclude, *(space or ())]:
         if name not in table:

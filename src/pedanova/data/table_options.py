@@ -71,7 +71,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     records, request = _narrowed(records, request)
     # The space of a source may have parameters without any value in these rows; they are left out.
     idle = [name for name in records.metadata.space or () if records.columns[name].absent().all()]
-    records = _without(records, idle, [Note("unused", f"no value in these rows, so left out: {listed(idle)}")])
+    records = _without(records, idle, [Note("unused", f"left out, because no row has a value: {listed(idle)}")])
     records = _without_unusable(records, request)
     metadata = records.metadata
     request, meant = _meant(records, request)
@@ -286,7 +286,7 @@ def _without_unusable(records: Records, request: TableOptions) -> Records:
 
 
 def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
-    """Remove the parameters `names` from the source's space, unless none would be left."""
+    """Remove the parameters `names` from the source's space, unless no parameter would be left."""
     metadata = records.metadata
     params = tuple(name for name in metadata.params if name not in names)
     if not names or metadata.space is None or not params:

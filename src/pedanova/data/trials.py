@@ -51,7 +51,7 @@ class Trials(Table):
     columns
         The columns by name: first ``"row"``, then ``"trial"`` if known, then objectives and parameters.
     total
-        The number of rows before `limit` and `sample`.
+        The number of rows before `limit` and `sample` were applied.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Trials(Table):
     objectives: tuple[str, ...]
     parameters: tuple[str, ...]
     columns: dict[str, list[Cell]]  # "row" first, "trial" where it is known, then objectives and parameters
-    total: int  # the number of rows before `limit` and `sample`
+    total: int  # the number of rows before `limit` and `sample` were applied
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return dict(self.columns)
@@ -96,12 +96,12 @@ def own_name(word: str, names: Collection[str]) -> str:
 
 
 def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
-    """The best `many` of `rows`, best first; tied rows are in table order, NaN comes last."""
+    """Sort `rows` from best to worst and return the first `many`; tied rows stay in table order, NaN comes last."""
     return lowest(observed.ranked, rows, many, descending=observed.direction == "maximize")
 
 
 def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, descending: bool) -> Indices:
-    """The first `many` of `rows`, sorted by the column `name`; rows without a value come last."""
+    """Sort `rows` by the column `name` and return the first `many`; rows without a value come last."""
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
@@ -117,7 +117,7 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
 
 
 def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = False) -> Indices:
-    """The `many` rows with the smallest (or largest) keys; tied rows are in table order, NaN comes last."""
+    """Sort `rows` by their keys and return the first `many`; tied rows stay in table order, NaN comes last."""
     chosen = keys[rows].astype(np.float64)
     chosen = -chosen if descending else chosen
     if many < len(rows):
@@ -128,7 +128,7 @@ def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = F
 
 
 def sampled(rows: Indices, many: int, seed: int) -> Indices:
-    """A random sample of `many` rows in table order; all rows if there are at most `many`."""
+    """Draw a random sample of at most `many` rows, which stay in table order."""
     if len(rows) <= many:
         return rows
     picked = np.random.default_rng(seed).choice(len(rows), many, replace=False)

@@ -167,7 +167,7 @@ _KNOWN = RESULTS | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
 
 
 def known_form(word: str) -> str:
-    """The basic form of a word: without a number at its end, and in the singular."""
+    """The basic form of a word: "scores" -> "score", "auc2" -> "auc"."""
     for plural in ("s", "es"):
         if word not in _KNOWN and word.endswith(plural) and word.removesuffix(plural) in RESULTS | COSTS:
             return word.removesuffix(plural)
@@ -218,7 +218,7 @@ def is_setting_name(name: str, *, number: bool = False) -> bool:
 
 
 def _head(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a name without a number at its end."""
+    """The words of a name, without a number at the end: units_1 and units1 -> ("units",)."""
     words = words[:-1] if len(words) > 1 and words[-1].isdigit() else words
     return *words[:-1], words[-1].rstrip("0123456789") or words[-1]
 

@@ -71,7 +71,7 @@ class Float(ShortRepr):
         object.__setattr__(self, "when", as_conditions(self.when))
         check_bounds(self.low, self.high, log=self.log)
         if not math.isfinite(self.high - self.low):
-            raise SpaceError(f"high - low of {self.high:g} and {self.low:g} overflows; rescale the parameter")
+            raise SpaceError(f"the range from {self.low:g} to {self.high:g} is too wide; rescale the parameter")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -403,7 +403,7 @@ def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
 
 
 def plain_value(value: Value) -> Label | dict[str, Any]:
-    """A value of a condition for JSON; a range becomes a dict of its finite bounds."""
+    """Convert a value of a condition for JSON; a range becomes a dict of its finite bounds."""
     if not isinstance(value, Interval):
         return value
     whole = Interval()

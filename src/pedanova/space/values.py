@@ -217,7 +217,7 @@ def as_label(value: object, what: str) -> Label:
 
 
 def as_real(value: Any) -> float:
-    """Convert a value to the nearest float: infinite if it is too large, NaN if it is text without a number."""
+    """Convert a value to the nearest float: infinite if it is too large, NaN if it is text that is not a number."""
     try:
         return float(value)
     except OverflowError:
