@@ -50,4 +50,4 @@ def test_a_file_has_them_too(page: Page, report: Path, analysis: pa.Analysis) ->
     settled(page)
     assert page.state()["question"]["region"] != {"part": [0, 1]}
     same_as_python(page, analysis)
-    assert "This file has means" not in page.text(".pane-means .pane-note")
+    assert "This file has no means" not in page.text(".pane-means .pane-note")

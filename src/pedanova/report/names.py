@@ -41,7 +41,7 @@ class Nesting:
         return f"{INDENT * self.depth(name)}{shown}"
 
     def note(self, name: str) -> str:
-        """In which fraction of the rows a parameter is active, in words; empty if always."""
+        """Such as "active in 30 %" for a conditional parameter; empty if the parameter is always active."""
         part = self.active.get(name, 1.0)
         return f"active in {percent(part)}" if part < 1 else ""
 
@@ -50,7 +50,7 @@ NO_NESTING = Nesting()
 
 
 def nesting_of(tallies: Mapping[str, Tally]) -> Nesting:
-    """The nesting from the conditions of the space; of several parents, the last one is used."""
+    """The nesting from the conditions of the space; a parameter with several parents is put under the last one."""
     parents, active = {}, {}
     for name, tally in tallies.items():
         above = [parent for parent in parents_of(tally.parameter) if parent in tallies]

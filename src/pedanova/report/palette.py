@@ -46,7 +46,7 @@ DARK_LIFT = ("#4a300a", "#5c4a2c", "#6d7580", "#7fb4dd", "#c4e4ff")
 
 
 def lift_place(lift: float) -> float:
-    """The position of a lift on the colour scale: 0 for ¼ or less, ½ for 1, and 1 for 4 or more.
+    """The position of a lift on the colour scale: 0 for a lift of ¼ or less, 0.5 for a lift of 1, 1 for 4 or more.
 
     Examples
     --------

@@ -92,7 +92,7 @@ pedanova.chips = (function () {
     const text = typed.trim(), live = pedanova.source.isLive();
     if (text.toLowerCase() === "all" && which === "region") return pedanova.state.ask({ region: { part: [0, 1] } });
     const found = Object.entries(FORMS).map(([kind, form]) => [kind, text.match(form)]).find(([, match]) => match);
-    if (!found) throw new Error('type a fraction (0.05 or 5 %), two (0.1..0.3), or a limit of the objective (<= 0.03)');
+    if (!found) throw new Error('type a fraction (0.05 or 5 %), a range of fractions (0.1..0.3), or a limit of the objective (<= 0.03)');
     const [kind, match] = found, [first, second] = match.slice(1).filter((one) => one !== undefined && one !== "%").map(Number);
     if (kind !== "part" && !live) throw new Error("this file accepts only percentages, such as 5 %");
     if (kind === "part" || kind === "parts") {
@@ -103,7 +103,7 @@ pedanova.chips = (function () {
       return pedanova.objective.change(which, [0, known.reduce((best, one) => (Math.abs(Math.log(one / to)) < Math.abs(Math.log(best / to)) ? one : best))], false);
     }
     const value = kind === "both" ? [first, second] : kind === "most" ? [null, first] : [first, null];
-    if (kind === "both" && first > second) throw new Error("the lower value comes first");
+    if (kind === "both" && first > second) throw new Error("type the lower value first");
     return pedanova.state.ask({ [which]: { value } });
   }
 

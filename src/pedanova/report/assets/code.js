@@ -3,7 +3,7 @@
 pedanova.code = (function () {
   const { make, byId, button } = pedanova;
   let shown = false;
-  const UNSAID = "There is no shell command for this selection: it is too long, or a name has a backtick. Use the Python code.";
+  const UNSAID = "This selection cannot be written as a shell command. Use the Python code.";
   const NAMES = { python: "Python", shell: "Shell", condition: "Selected" };
 
   function mount() {}
@@ -59,7 +59,7 @@ pedanova.code = (function () {
   }
 
   pedanova.tool({ key: "code", label: "</>", title: "Python and shell code for these numbers", press: toggle, pressed: () => shown });
-  pedanova.tool({ key: "link", label: "Link", title: "Copy the address of this view; it works only in this browser", press: () => copy(pedanova.state.address(), "Link") });
+  pedanova.tool({ key: "link", label: "Link", title: "Copy a link to this view; the link works only in this browser", press: () => copy(pedanova.state.address(), "Link") });
   pedanova.tool({ key: "save", label: "Save report…", title: "Save this selection as one file that you can send or keep", press: report, when: (facts) => facts.live === "http" });
 
   return { mount, show, copy, said };

@@ -70,7 +70,7 @@ pedanova.compare = (function () {
     const line = (letter, question) => make("p", `compare-line ${letter}`, make("b", "", letter), " ", pane.questionWords(question));
     const tools = make("span", "compare-tools",
       pedanova.button("Swap", "Swap A and B", swap), pedanova.button("Back to A", "Ask A again", () => pedanova.state.change({ question: state.pinned, hidden: [] })), pedanova.button("Unpin", "Stop comparing", pin));
-    const said = !differs(state) ? "Now change the selection, the target or the region to get B." : found ? found.refused || sentence() : "";
+    const said = !differs(state) ? "This is A. Change the selection, the target or the region to see B." : found ? found.refused || sentence() : "";
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
       said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null,

@@ -28,9 +28,9 @@ pedanova.front = (function () {
     shownFor = JSON.stringify([state.chosen, plane.body.clientWidth]);
     if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
-    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}: this file has the objectives only for the question that it opens with.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
+    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}. This file has no such figure for the current question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
-    pane.said(table.note, `Importances for all objectives together, and for ${target} of each single objective.`);
+    pane.said(table.note, `Importances for all objectives together, and for each objective alone (${target}).`);
     pane.clear(table.body, pane.scroll(importances(found.importances, state)));
   }
 
@@ -52,7 +52,7 @@ pedanova.front = (function () {
   }
 
   function legend(target, many) {
-    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: rows that no other row beats in all objectives"));
+    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: no other row is better in every objective"));
   }
 
   function picture(found, many) {

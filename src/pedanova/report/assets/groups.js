@@ -19,7 +19,6 @@ pedanova.groups = (function () {
     asking = pane.asker("groups", piece.element, (found, { question }) => { [held, about] = [found, question]; draw(pedanova.state.get()); });
   }
 
-  /* Whatever study the other cards show: here they all stand. */
   function show(state, answer) {
     const { study, ...question } = state.question;
     asking.follow({ ...state, question }, answer, { order: order.value, ...(limit ? { limit } : {}) });
@@ -34,7 +33,7 @@ pedanova.groups = (function () {
     if (pane.refuses(held, piece)) return;
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} could not be analysed: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
-    pane.said(piece.note, `${which}${held.summary} Percentages refer to each study's own rows. ◆: the importance of the parameter in this study clearly differs from its mean importance in the other studies.${lost}`);
+    pane.said(piece.note, `${which}${held.summary} A target such as the best 10 % is taken in each study. ◆ marks an importance that clearly differs from the mean of the other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the Python code", () => pedanova.code.copy(held.lines.python, "Python")));
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }
@@ -61,7 +60,7 @@ pedanova.groups = (function () {
     const rows = new Map(study.importances.map((row) => [row.parameter, row])), here = chosen(state) === study.name;
     const name = pedanova.source.isLive() ? chooser(study.name, here) : study.name;
     const odd = study.differs.length ? make("span", "groups-odd", " ◆") : null;
-    if (odd) pedanova.tip(odd, `differs from all other studies in ${study.differs.join(", ")}`);
+    if (odd) pedanova.tip(odd, `differs from the other studies in the importance of ${study.differs.join(", ")}`);
     const cells = columns.map(({ parameter }) => {
       const row = rows.get(parameter), differs = study.differs.includes(parameter);
       return make("td", differs ? "groups-differs" : "", row && row.varied !== false ? bar(row, top, `${parameter} in ${study.name}`, differs) : "–");

@@ -5,13 +5,13 @@ pedanova.notes = (function () {
   let ofAnswer = null, ofData = null, words = null;
 
   const WORDS = [
-    ["target", "The good rows: by default the best 10 %. Rows with equal objectives are all in it or all outside."],
+    ["target", "The good rows: by default the best 10 %. Of rows with equal objectives, all or none are in the target."],
     ["region", "The rows that the target is compared with: by default all rows, or all selected rows."],
-    ["selection", "Every card uses only these rows. Which rows are good does not change, unless you choose \"best of these rows\"."],
+    ["selection", "All cards use only the selected rows. The limit for good rows stays the same, unless you choose \"best of these rows\"."],
     ["importance", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],
     ["ratio", "The importance divided by the sum of all importances. The ratios of all parameters add up to 100 %."],
-    ["interval", "In data like these, 95 of 100 such intervals contain the true importance."],
-    ["no clear effect", "A parameter without any effect would reach this importance in more than 5 of 100 cases (adjusted for the number of parameters)."],
+    ["interval", "In 95 of 100 studies, such an interval contains the true importance."],
+    ["no clear effect", "Chance alone would give this importance in more than 5 of 100 cases (adjusted for the number of parameters)."],
     ["more often", "Values that are more frequent in the target than in the region, beyond what chance alone would give."],
     ["interaction", "What two parameters explain together, beyond what each explains alone."],
     ["counts, model", "With few rows, the answer comes from a model of the objective; with many rows, from counts. Each answer says which."],

@@ -70,8 +70,8 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}: this file has cells only for the questions saved in it.`
-      : "Each cell shows the number of good rows / of all rows. Colour: how frequent good rows are, compared with all cells together. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
+    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file has no cells for the current question.`
+      : "Each cell shows how many of its rows are good. Colour: how frequent good rows are, compared with the mean of all cells. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }
 

@@ -21,7 +21,7 @@ pedanova.ranking = (function () {
     search = set(make("input", "rank-search"), { type: "search", placeholder: "Search", "aria-label": "Search parameters" });
     search.addEventListener("input", () => { box.scrollTop = 0; lines(); });
     const headed = (word, meaning) => pedanova.tip(make("span", "", word), meaning);
-    last = headed("ratio", "The importance divided by the sum of all importances;\nwhile you compare with a pinned question A: the importance now (B) minus that in A");
+    last = headed("ratio", "The importance divided by the sum of all importances;\nif a question is pinned as A: the importance in B minus the importance in A");
     const head = make("div", "rank-head", make("span", "", fit), axis, headed("importance", "How well the parameter alone explains whether\na row is in the target: 0 % not at all, 100 % fully"), last);
     list = make("ol", "rank");
     box = make("div", "rank-box", list);

@@ -6,11 +6,11 @@ pedanova.source = (function () {
   const newest = new Map(); // the question of each slot that is on its way, to drop older ones
   let answerer = null;
   const MISSING = {
-    answer: "This file has answers only for the percentages of target and region that it was saved with.",
-    pairs: "This file contains pairs only for the targets and regions that were saved in it; to see pairs for any target and region, run pedanova explore.",
-    plane: "This file can show two parameters together only for the questions that it was saved with; pedanova explore can do so for every question.",
-    groups: "This file has the studies side by side only for the question that it opens with; pedanova explore --group answers every question.",
-    space: "This file has the smaller space only for the question that it opens with; pedanova explore computes it for every question.",
+    answer: "This file has no answer for these percentages of target and region.",
+    pairs: "This file has no pairs for this target and region; pedanova explore computes them.",
+    plane: "This file has no figure of two parameters for this question; pedanova explore draws it.",
+    groups: "This file has no comparison of studies for this question; pedanova explore --group computes it.",
+    space: "This file has no smaller space for this question; pedanova explore computes it.",
   };
 
   /* Questions that mean the same are written the same. */

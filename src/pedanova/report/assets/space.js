@@ -15,7 +15,7 @@ pedanova.space = (function () {
     held = found;
     if (pane.refuses(found, panel)) return;
     const about = `Suggested space for reaching ${pane.questionWords(question, false)}.`;
-    pane.said(panel.note, moved ? `${about} This file has the smaller space only for the question that it opens with, not for the current one.` : about, moved ? "warned" : "");
+    pane.said(panel.note, moved ? `${about} This file has no suggested space for the current question.` : about, moved ? "warned" : "");
     const rows = found.rows.map((row) => [nameOf(row.name), verdict(row.advice), row.now, row.suggested || "unchanged", row.why]);
     pane.clear(panel.body,
       make("p", "space-summary", found.summary),

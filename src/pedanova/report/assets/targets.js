@@ -67,7 +67,7 @@ pedanova.targets = (function () {
   function draw(state, question) {
     if (!steps) return;
     const chosen = pane.selectionWords(question);
-    pane.said(piece.note, `Importance of each parameter for targets from strict to easy${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it. Pale lines: less important parameters, or no clear effect at any target.`);
+    pane.said(piece.note, `Importance of each parameter for targets from strict to easy${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it. Pale lines are parameters that matter less, or that have no clear effect at any target.`);
     if (refused || !steps.length) {
       pane.clear(piece.body, make("p", "refused", refused || "No target inside this region has enough rows for an answer."));
       return;

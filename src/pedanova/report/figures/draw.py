@@ -295,10 +295,10 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
 
 
 def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
-    """Draw a map of lifts: the target's frequency in each cell relative to that in the whole region.
+    """Draw a map of lifts: how frequent the target is in each cell, relative to the whole region.
 
-    The text in a cell is target rows / region rows. The colour scale is linear in log₂ from ¼ to 4 times. Differences
-    within chance are pale, and cells with fewer than five expected target rows are hatched.
+    The text in a cell is target rows / region rows. The colour scale is linear in log₂ from ¼ to 4 times. Cells that
+    differ only by chance are pale, and cells with fewer than five expected target rows are hatched.
     """
     rows, columns = plane.target.shape
     ax, ink = axes_with_ink(ax, 2.4 + 0.62 * rows, max(3.0, 1.6 + 0.42 * columns))
@@ -358,7 +358,7 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
 
 
 def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
-    """Draw the scatter plot of two objectives, and beside it the shares for each of `answers`, in the same order."""
+    """Draw a scatter plot of two objectives, and next to it the shares for each of `answers`, in the same order."""
     names, many = list(next(iter(answers.values()))), len(answers)
     size = (5.0 + 2.6 * many, max(3.8, 1.2 + 0.3 * len(names)))
     ratios = {"width_ratios": [2.2, *[1.0] * many]}

@@ -1,4 +1,4 @@
-"""``a.plot``: one figure for each method of an analysis. Each takes ``ax=``, and returns the Axes."""
+"""``a.plot``: figures of the results of an analysis."""
 
 from __future__ import annotations
 

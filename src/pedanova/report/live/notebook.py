@@ -58,7 +58,7 @@ class LiveWidget(anywidget.AnyWidget):
         self.on_msg(self._heard)
 
     def importance(self, **options: Unpack[How]) -> Importances:
-        """The importances for the current question of the page; options as in `importance`."""
+        """The importances for the current question of the page; `options` as in `Analysis.importance`."""
         question = PageQuestion.parse(self.question, self._session.analysis.space)
         inner, target, region = asked_of(self._session.study_of(question), question)
         how = question.how(self._session.options)
@@ -66,7 +66,7 @@ class LiveWidget(anywidget.AnyWidget):
         return importance_of(inner, Question(target, region, **how))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """The live page, and a static table with bars for an exported notebook without a kernel."""
+        """Add a static table to the live page, for an exported notebook without a kernel."""
         bundle = super()._repr_mimebundle_(**kwargs)
         try:
             table = self.importance()._repr_html_()
@@ -86,7 +86,7 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.observe("question", "selection")
     def _changed(self, change: Any) -> None:
-        """Send a selection or question that was set in Python to the page, and update the other of the two."""
+        """Send a change made in Python to the page, and keep `question` and `selection` consistent."""
         if self._moving or not hasattr(self, "_session"):
             return
         space = self._session.analysis.space

@@ -59,7 +59,7 @@ HEADER = "x-pedanova-token"  # a header that only the page sends, so that other 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The secrets of a server: the token that its page sends, and one-time tickets in URLs, exchanged for the token."""
+    """The token that the page sends with each request, and one-time tickets in URLs that give a page its token."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     tickets: list[str] = field(default_factory=list)  # unused tickets
@@ -93,7 +93,7 @@ class Access:
         await app(scope, receive, with_headers(send, nonce))
 
     def refusal(self, request: Request) -> tuple[int, str] | None:
-        """The HTTP status and the reason if a request is refused; None for an allowed request."""
+        """The HTTP status and the reason of a refusal; None if the request is allowed."""
         hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         if only(request, "host") not in hosts:
             return 421, "this server answers to 127.0.0.1 and localhost only"
@@ -104,7 +104,7 @@ class Access:
         elif request.url.path == "/":
             return None
         if not same(only(request, HEADER) or "", self.token):
-            return 403, "open the address that pedanova printed; it works for one browser"
+            return 403, "open the address that pedanova printed; an address works in one browser only"
         return None
 
 
@@ -121,7 +121,7 @@ def with_headers(send: Send, nonce: str) -> Send:
 
 
 def only(request: Request, name: str) -> str | None:
-    """The value of the header `name`; None for a missing header, an empty string for several."""
+    """The value of the header `name`; None if it is missing, an empty string if it occurs several times."""
     values = request.headers.getlist(name)
     return None if not values else values[0] if len(values) == 1 else ""
 
@@ -150,7 +150,7 @@ class StaleError(PedanovaError):
 
 
 class RequestQueue:
-    """Passes requests to a session, a few at a time; of requests with the same `lane`, only the newest is answered."""
+    """Passes requests to a session, a few at a time; a new request replaces waiting requests with the same `lane`."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -184,7 +184,7 @@ class RequestQueue:
 
 
 def kind_of(request: PageRequest) -> str:
-    """The name of the queue for a request; slow requests have their own, so that quick ones are not delayed."""
+    """The name of the queue for a request; slow requests have a separate queue, so that they delay no quick request."""
     if BY_NAME[request.part].slow:
         return "slow"
     if request.extras.get("drawn") is False and request.extras.get("sure") is False:
@@ -261,7 +261,7 @@ class PatientProtocol(H11Protocol):
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The JSON object of a request, of bounded size and depth, sent within a bounded time."""
+    """Read the JSON object of a request, with limits for its size, its nesting and the time to send it."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise QueryError("a question must be sent as application/json")
     body = bytearray()
@@ -270,7 +270,7 @@ async def body_of(request: Request) -> dict[str, Any]:
             async for piece in request.stream():
                 body += piece
                 if len(body) > LARGEST:
-                    raise TooLargeError(f"a question of more than {LARGEST:,} bytes is too large; select less at once")
+                    raise TooLargeError(f"a question of more than {LARGEST:,} bytes is too large; select fewer values")
     except TimeoutError:
         raise QueryError(f"a question must be sent within {IDLE:g} seconds") from None
     text = body.decode("utf-8", errors="replace")
@@ -290,7 +290,7 @@ def no_number(text: str) -> float:
 
 
 def depth_of(text: str) -> int:
-    """An upper limit for the nesting depth of JSON text: the most brackets open at once, also inside strings."""
+    """The most brackets that are open at once in JSON text; brackets inside strings count too."""
     open_now = most = 0
     for letter in text:
         if letter in "[{":
@@ -306,7 +306,7 @@ def refused(status: int, words: str) -> Response:
 
 
 def application(session: Session, keys: Keys) -> Starlette:
-    """The web application: page, facts and requests; without a ticket, the page has no data and no token."""
+    """The web application of a session; a page that is opened without a ticket has no data and no token."""
     queue = RequestQueue(session)
 
     async def page(request: Request) -> Response:
@@ -345,7 +345,7 @@ def application(session: Session, keys: Keys) -> Starlette:
 
 
 def in_words(door: Door) -> Door:
-    """Wrap a request handler: an error becomes an HTTP status and a sentence; unexpected ones are also printed."""
+    """Wrap a request handler: an error becomes an HTTP status and a sentence; unexpected errors are also printed."""
 
     async def answered(request: Request) -> Response:
         try:
@@ -364,7 +364,7 @@ def in_words(door: Door) -> Door:
 class Explorer:
     """A page that is served until it is closed; ``explorer.url`` is its address, on this machine only.
 
-    The address contains a ticket that can be used once; then ``url`` has a new one.
+    The address contains a ticket that works once; afterwards, ``url`` is a new address.
     """
 
     def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
@@ -394,7 +394,7 @@ class Explorer:
         return f"http://{LOOPBACK}:{self.port}/?ticket={ticket}"
 
     def open(self) -> bool:
-        """Open the page in a browser, through a file that only this user can read, to hide the address."""
+        """Open the page in a browser; a file that only this user can read hides the address from others."""
         number, name = tempfile.mkstemp(prefix="pedanova-", suffix=".html")
         self._door = Path(name)
         os.close(number)
@@ -405,7 +405,7 @@ class Explorer:
         return opened
 
     def wait(self) -> None:
-        """Wait until Ctrl-C or `close`; each time the printed address has been used, a new one is printed."""
+        """Wait until Ctrl-C or `close`; whenever the printed address was used, print a new address."""
         shown = self._address(self._first)  # the address may already have been used
         try:
             while self._thread.is_alive():

@@ -1,4 +1,4 @@
-"""A session answers the requests of a live page from one analysis, which a newer one may replace.
+"""A session answers the requests of a live page from one analysis; `renew` replaces this analysis.
 
 The server and the notebook widget both send requests to the session as plain JSON.
 """
@@ -62,7 +62,7 @@ class PageRequest:
 
     @property
     def lane(self) -> tuple[Any, ...]:
-        """A key for requests that replace each other: of those with the same key, only the newest is answered."""
+        """A key for requests that replace each other: only the newest request with a key is answered."""
         return self.client, self.part, self.extras.get("sure")
 
 
@@ -73,7 +73,7 @@ LONG = 200_000  # with more rows, a saved report has intervals only for its firs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionState:
-    """The current analysis and its cached answers, which are replaced together."""
+    """The current analysis with its cached answers."""
 
     analysis: TrialData
     kept: ResultCache[dict[str, Any]]
@@ -99,9 +99,9 @@ class Session:
     options
         The options of `Analysis.importance` for every answer; they are checked at the start.
     source
-        The source as written in the shell commands that the page shows, followed by options such as ``--objective``.
+        The source in shell commands on the page, followed by options such as ``--objective``.
     watch
-        Whether a newer analysis may take the place of this one (`renew`).
+        Whether `renew` may replace the analysis by a newer one.
     group
         The column that names the study of each row, if studies are shown side by side.
     """
@@ -185,20 +185,20 @@ class Session:
         if question.study is None:
             return a
         if question.study.column != self.group:
-            raise QueryError(f"study: {question.study.column!r} is not the column of the studies here")
+            raise QueryError(f"study: {question.study.column!r} is not the column that names the studies")
         study = groups_by(a, question.study.column)[question.study.name]
         draw_like(study, a)
         return study
 
     def csv(self, request: PageRequest) -> Iterator[str]:
-        """All selected rows as CSV text with all digits, yielded in pieces."""
+        """All selected rows as CSV text with all digits, in pieces."""
         who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
         pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)
         return chain([next(pieces)], pieces)  # the first piece is made now, so that an error does not leave half a file
 
     def report(self, question: PageQuestion) -> str:
-        """The HTML of a report file for the selected rows, which shows this question first."""
+        """The HTML of a report file for the selected rows; the file shows this question first."""
         a = self.study_of(question)
         here = inside(a, question)
         title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"

@@ -34,7 +34,7 @@ class Update:
 
 
 class Watches(Protocol):
-    """The interface of an object that reads a source again; it raises an error with a clear message if that fails."""
+    """The interface of an object that reads a source again; its errors have clear messages."""
 
     @property
     def shown(self) -> str: ...  # the source as it may be printed
@@ -78,7 +78,7 @@ def said_of_passes(passes: Sequence[Pass]) -> list[str]:
 
 
 def stability(standings: Standings | None, wanted: str = "") -> str:
-    """The number of rows since the ranking last changed, or why there is no ranking yet, in words."""
+    """For how many trials the ranking has been stable, or why there is no ranking yet, in words."""
     if standings is None:
         return f"no ranking yet: {wanted}" if wanted else "no ranking yet"
     many = standings.stable_for
@@ -133,7 +133,7 @@ class Watcher:
             self._wake.notify_all()
 
     def news(self) -> dict[str, Any]:
-        """The current state of the source, in words; the source is read again only while pages request it."""
+        """The current state of the source; the source is read repeatedly as long as pages request its state."""
         with self._wake:
             self._last_request = time.monotonic()
             self._wake.notify_all()
@@ -186,7 +186,7 @@ class Watcher:
         return True
 
     def _counted(self, now: Update) -> Update:
-        """The last update with the row counts of `now`, which has no newer analysis."""
+        """The last update, with the row counts of `now`."""
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:

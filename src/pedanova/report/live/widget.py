@@ -42,8 +42,8 @@ class Widget:
 
 
 OF_A_REPORT = ("ladder", "reduce")  # options that a live page does not use
-GET_IT = "A page of fixed answers. To select rows in it: pip install 'pedanova[notebook]', and run the cell again."
-NO_ROWS = "A page of fixed answers: the rows are no longer available (loaded without rows, or merged)."
+GET_IT = "This page has fixed answers. To select rows: pip install 'pedanova[notebook]', and run the cell again."
+NO_ROWS = "This page has fixed answers: the rows are no longer available (loaded without rows, or merged)."
 
 
 def cell_of(
@@ -56,7 +56,7 @@ def cell_of(
     group: str | None = None,
     **options: Unpack[FileOptions],
 ) -> LiveWidget | Widget:
-    """A live page for a notebook cell; a static one if that is not possible or an option applies only to a report."""
+    """A live page for a notebook cell; a static page if live is impossible, or if an option is only for reports."""
     if live is None:
         live = a.observations is not None and find_spec("anywidget") is not None
         live = live and not any(name in options for name in OF_A_REPORT)

@@ -1,4 +1,4 @@
-"""Answers to the page's requests as JSON, with exactly the numbers of the Python call that the page shows."""
+"""Answers to the page's requests as JSON; the Python call that the page shows gives exactly the same numbers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """The rows that a question is about: all rows or a sample, the selection, and target and region in it."""
+    """The rows, the selection, the target and the region of a question."""
 
     rows: TrialData  # all rows, or a sample of them
     chosen: tuple[Any, ...]  # the arguments of `within`; empty for all rows
@@ -76,7 +76,6 @@ class Inside:
 
     @cached_property
     def analysis(self) -> TrialData:
-        """The analysis of the selected rows, counted when first needed."""
         return self.rows.within(*self.chosen, at=(self.target, self.region))
 
     def count(self, selected: int, region: int | None = None, target: int | None = None) -> dict[str, int | None]:
@@ -91,9 +90,9 @@ def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, R
 
 
 def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
-    """The rows that a question is about; if rows are selected, quantiles of all rows become values of the objective.
+    """Find the rows, the target and the region of a question; `of` is a sample to use instead of all rows.
 
-    `of` is a sample to use instead of all rows.
+    If rows are selected, quantiles of all rows become limits of the objective.
     """
     rows = a if of is None else of
     sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
@@ -140,8 +139,8 @@ def answer(
 ) -> dict[str, Any]:
     """The importances as JSON, with densities if `drawn`, and with intervals, p-values and notes if `sure`.
 
-    For a large table, an answer that is not `sure` comes from a sample, unless the available counts are enough. With
-    `names` (the parameters on the screen), other parameters are left out, and counts are used until a model is fitted.
+    A quick answer (not `sure`) comes from a sample if the table is large and has no counts for it. It may be limited to
+    `names`, the parameters on the screen; then counts are used as long as no model is fitted.
     """
     if names is not None and not sure and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
@@ -166,7 +165,7 @@ def answer(
 def densities(
     a: TrialData, question: PageQuestion, names: Sequence[str] | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The densities of all parameters, or of those in `names`, as JSON; `answer` includes them if `drawn`."""
+    """The densities of all parameters, or only of `names`, as JSON."""
     if names is not None and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
     here = inside(a, question, of=some_rows(a, question))
@@ -176,7 +175,7 @@ def densities(
 
 
 def is_unfitted(a: TrialData) -> bool:
-    """Whether a model could answer but is not fitted yet."""
+    """Whether the rows have a model that is not fitted yet."""
     return isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
 
 
@@ -188,7 +187,7 @@ def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
-    """A sample of the rows for a quick first answer; None without a sample, or if counts are enough."""
+    """A sample of the rows for a quick first answer; None if an answer from all rows is quick enough."""
     if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt
@@ -230,12 +229,12 @@ def remembered(a: TrialData, key: str, make: Callable[[], Value]) -> Value:
 
 
 def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
-    """Return the result of `make`, cached under `what`, question and options, because several requests need it."""
+    """Return the cached result of `make`; the key is made of `what`, the question and the options."""
     return remembered(a, json.dumps([what, question.to_json(), how], sort_keys=True, default=str), make)
 
 
 def fewer(most: int, a: TrialData) -> int:
-    """How many results to cache: `most` with twenty parameters, fewer if there are more parameters."""
+    """How many results to cache: `most` for up to twenty parameters, fewer for more parameters."""
     return max(4, min(most, 20 * most // len(a.tallies)))
 
 
@@ -249,7 +248,7 @@ def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[st
 def spread_of(
     here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
 ) -> dict[str, Any]:
-    """The densities as JSON, in the bins that the page draws; the same with and without intervals."""
+    """The densities as JSON, in the bins that the page draws."""
     options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
@@ -294,7 +293,7 @@ def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Ma
 
 
 def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
-    """By "target" and "region", the objective values at which they begin and end; None for an open end."""
+    """The objective values at which the target and the region begin and end; None for an open end."""
     if a.levels.several:
         return None
     whole = here.analysis if question.good == "selection" else a
@@ -321,13 +320,13 @@ def side_by_side(
     limit: int = SHOWN,
     **options: Unpack[How],
 ) -> dict[str, Any]:
-    """The shares of every parameter over all studies, and in some studies with their intervals."""
+    """The shares over all studies, and the shares with intervals in each of the first `limit` studies, as JSON."""
     if column is None:
         raise QueryError("to compare studies, name their column: open the table with --group COLUMN")
     how, studies, notes = question.how(options), groups_by(a, column), []
     if len(studies) > MODELLED and how["estimator"] == "auto":
         how["estimator"] = "counts"
-        notes = [f"all {len(studies):,} studies use plain counts; a single study may use a model"]
+        notes = [f"all {len(studies):,} studies use plain counts, because models would take too long"]
     parts = "selected" if question.good == "selection" or a.levels.several else "all"
     within = list(question.rows()) if question.selects else None
     asking = Question(question.target, question.region, **how)
@@ -362,7 +361,7 @@ def side_by_side(
 def with_intervals(
     pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: PageQuestion, how: How
 ) -> Importances:
-    """The importances of the study `name` with intervals, computed now if pooling did not."""
+    """The importances of the study `name` with intervals; pooling may have left the intervals out."""
     plain = pooled.answers[name]
     if plain.rows[0].low is not None or not how["draws"]:
         return plain
@@ -493,7 +492,7 @@ MEAN_DIGITS = 3  # digits relative to the drawn range; more would be less than a
 
 @refusing
 def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
-    """`Analysis.effects` of the region, with marginals in the bins of the densities; the target is not used."""
+    """The mean objective for each value, in the bins of the densities; the target is not used."""
     inner, _target, region = asked_of(a, question)
     effects = effects_within(inner, region)
     shapes = bins_for(a)
@@ -526,8 +525,8 @@ def rounded_means(values: NDArray[np.float64], places: int) -> list[float | None
 
 
 ORDER_OF_FRONTS = (
-    "Rows are ordered by Pareto fronts. The first front has the rows that no other row beats in every objective; the "
-    "second front is the same without the rows of the first, and so on. Inside a front, isolated rows come first."
+    "Rows are ordered by Pareto fronts. A row is in the first front if no other row is better in every objective. The "
+    "second front is found in the same way among the other rows, and so on. Inside a front, isolated rows come first."
 )
 
 
@@ -538,11 +537,11 @@ MOST_MODELLED = 5  # with more objectives, counts answer, because models would t
 def objectives(
     a: TrialData, question: PageQuestion, *, across: int = 0, up: int = 1, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The shares for each objective and for all together, and a scatter plot of objectives `across` and `up`."""
+    """The shares for each objective and for all together, and a plot of objectives `across` (x) and `up` (y)."""
     inner, target, region = asked_of(a, question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
-        raise QueryError(f"choose two different objectives of the {len(goals)}, not {across} and {up}")
+        raise QueryError(f"choose two different objectives by numbers below {len(goals)}, not {across} and {up}")
     brief = len(goals) > MOST_MODELLED
     if brief:
         how = {**how, "estimator": "counts", "draws": 0}
@@ -567,7 +566,7 @@ def objectives(
 def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None, **how: Unpack[How]) -> dict[str, Any]:
     """The shares at each budget for the question's target, and the lowest budget with the final ranking.
 
-    All trials are used, because the rows that can be selected do not include lower budgets.
+    The selection is ignored, because it has no rows at lower budgets.
     """
     along = along_budgets(a, budget, Question(question.target, **question.how(how)))
     return {
@@ -594,7 +593,7 @@ def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None
 def difference_of(
     a: TrialData, question: PageQuestion, other: PageQuestion, *, beside: TrialData | None = None, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The shares for `question` minus those for `other`, the clearest difference first, as JSON.
+    """The differences between the shares for `question` and for `other` as JSON, the clearest difference first.
 
     `beside` is the analysis for `other`, if it differs from `a`.
     """
@@ -621,7 +620,7 @@ def trials(
     names: Sequence[str] | None = None,
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """`limit` rows of the table from row `offset` on, best first or sorted by the column `sort`, as JSON."""
+    """A page of the table as JSON (`limit` rows from row `offset` on), best first or sorted by the column `sort`."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit, params=names)
     return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
 
@@ -662,7 +661,7 @@ def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int, **h
 
 
 def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Value], how: How) -> Value:
-    """The result of `read` for the selected rows, with target rows marked if the target can be computed."""
+    """Call `read` with the selected rows; target rows are marked if there are any."""
     inner, target, region = asked_of(a, question)
     try:
         return read(inner, Question(target, region, **question.how(how)))

@@ -1,7 +1,7 @@
-"""The cards (sections) of the page: for each, its request, the function that answers it, and its answers in a file.
+"""The cards (sections) of the page: how each card is requested, answered, and stored in a report file.
 
-Requests come from outside, so anything unknown raises an error. A file contains the answers for all pairs of slider
-steps, in the same form as from the server, so the page does not need to know where answers come from.
+Requests come from outside, so anything unknown raises an error. A report file contains the answers for all pairs of
+slider steps. They have the same form as the answers of a server.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Card:
 
 
 def checked(default: Any, fits: Callable[[Any], bool], rule: str, each: Check | None = None) -> Check:
-    """A function that checks an argument of a request: it returns the value, or `default` for a missing one."""
+    """A function that checks an argument of a request: it returns the value, or `default` if it is missing."""
 
     def check(value: Any, name: str, space: Space) -> Any:
         if value is None:
@@ -175,7 +175,7 @@ def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The importances at each budget, if the plan names a budget or the source has one; a wrong name is an error."""
+    """The importances at each budget, if there are budgets; an unknown name of a budget is an error."""
     if plan.budget is None and budget_name(plan.analysis) is None:
         return
     whole_table = replace(plan.questions[0], region=as_region(1, "region"), selection={})
@@ -187,7 +187,7 @@ def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The importances of every study; if there are many, of those that agree least with the others."""
+    """The importances of every study; of many studies, only those that agree least with the others."""
     if plan.group is None:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
@@ -281,7 +281,7 @@ def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def can_be_asked(a: TrialData) -> dict[str, bool | str]:
-    """By name of each card, and for selecting rows: True if it is available, otherwise the reason why not."""
+    """For each card, and for "brush" (selecting rows): True if it is available, otherwise the reason why not."""
     reason = "the rows are no longer available; explore the original data"
     able: bool | str = True if a.observations is not None else reason
     return {card.name: able if card.needs_rows else True for card in CARDS} | {"brush": able}
@@ -370,14 +370,14 @@ def payload_of(
 
 
 def check_options(options: Mapping[str, Any]) -> How:
-    """The completed options of `importance`; raises an error for a wrong one."""
+    """Check the options of `importance`, and add the defaults."""
     return Question(**check_how(options, what="a report")).how
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
     """The quantiles of each question; None for a target or region that is not a quantile."""
     if not questions:
-        raise QueryError("questions=[] must hold at least one (target, region), such as (0.1, 1.0)")
+        raise QueryError("questions=[] needs at least one pair (target, region), such as (0.1, 1.0)")
     wanted = [(part_of(target), part_of(region)) for target, region in questions]
     for target, region in wanted:
         if target and region and target >= region:
@@ -388,7 +388,7 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
 
 
 def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
-    """Target and region as a question of the page: quantiles become slider steps if possible, a box a selection."""
+    """Make a question of the page: quantiles become slider steps, and a box becomes a selection."""
     selection: dict[str, Span | Picks] = {}
     if isinstance(region, Mapping):
         selection, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1
@@ -400,6 +400,6 @@ def as_band(steps: Ladder, rows: object, name: str) -> Region:
     part = part_of(rows)
     if part is None and not isinstance(rows, Region):
         raise QueryError(
-            f"questions: a {name} of a page must be a quantile or a value of the objective; choose rows with within="
+            f"questions: the {name} must be a quantile or a limit of the objective; choose rows with within="
         )
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)

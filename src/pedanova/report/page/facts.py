@@ -50,13 +50,13 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The slider steps, strictest first, and notes on those that were left out."""
+    """The slider steps, strictest first, and notes on steps that were left out."""
 
     rungs: tuple[Rung, ...]
     notes: tuple[Note, ...] = ()
 
     def place(self, part: Fraction) -> int:
-        """The index of the slider step that has the same rows as the best fraction `part`."""
+        """The index of the slider step `part`, or of the step with the same rows."""
         parts = [rung.part for rung in self.rungs]
         return parts.index(part) if part in parts else next(i for i, p in enumerate(parts) if p > part)
 
@@ -80,9 +80,9 @@ def ladder_of(
     of: str = "rows",
     seed: int = 0,
 ) -> Ladder:
-    """The slider steps: those in `chosen`, or the usual ones with enough rows; always with those in `wanted`.
+    """The slider steps: `chosen` or the usual steps with enough rows, and always the `wanted` steps.
 
-    `of` says what the quantiles refer to, as in `TrialData.reach`.
+    `of` has the same meaning as in `TrialData.reach`.
     """
     reach = partial(a.reach, of=of, seed=seed)
     needed = {*wanted, WHOLE}
@@ -100,7 +100,7 @@ def ladder_of(
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    words = f"these targets have fewer than {least} rows and are not on the sliders: the best {names}"
+    words = f"not on the sliders, because they have fewer than {least} rows: the best {names}"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
@@ -117,7 +117,7 @@ def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
 
 
 def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> Ladder:
-    """The slider steps without duplicates; two steps with the same rows are kept only if both are in `needed`."""
+    """Remove steps that have the same rows as another step; steps in `needed` are kept."""
     kept: list[Rung] = []
     same: list[Fraction] = []
     for rung in rungs:
@@ -129,7 +129,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        words = f"these targets have the same rows as the next step and are not on the sliders: the best {names}"
+        words = f"not on the sliders, because they have the same rows as the next step: the best {names}"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))
 
@@ -192,7 +192,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """Pairs (objective, fraction of the rows up to it), at least `LEAST_APART` rows apart."""
+    """Pairs (objective, fraction of rows at least as good); neighbours are at least `LEAST_APART` rows apart."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
@@ -300,7 +300,7 @@ def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[
 
 
 def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
-    """The good values of a range, limited to the selection, because smoothing may extend them beyond its ends."""
+    """Limit the good values of a range to the selection; smoothing may have extended them beyond it."""
     low, high = (-math.inf if span.low is None else span.low), (math.inf if span.high is None else span.high)
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:

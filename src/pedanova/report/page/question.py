@@ -1,8 +1,7 @@
 """The question of the page, as JSON and as code: a selection of rows, a target, a region and a baseline.
 
 The page keeps its question as plain JSON, stores it in its URL, and sends it with each request. The Python and shell
-commands that the page shows give exactly the numbers of the answer: bounds have all digits, and names are quoted as the
-language requires.
+commands that the page shows give exactly the numbers of the answer, so bounds have all digits, and names are quoted.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Span:
     @classmethod
     def parse(cls, name: str, value: Any) -> Span:
         if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-            raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high], null for no bound")
+            raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high]; null means no bound")
         ends = [None if end is None else _number(end, f"selection of {name}") for end in value]
         if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
             raise QueryError(f"selection of {name}: {_brief(value)} has its low end above its high end; swap them")
@@ -52,7 +51,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """A selection of some of the values of a parameter."""
+    """A selection of single values of a parameter."""
 
     labels: Mapping[str, Label]  # the values by their text
 
@@ -129,7 +128,7 @@ class PageQuestion:
         }
 
     def how(self, how: How) -> How:
-        """The options `how` of `importance`, with the baseline of this question and the meaning of its quantiles."""
+        """Add the options `baseline` and `of` of this question to other options of `importance`."""
         return {**how, "baseline": self.baseline, "of": self.of}
 
     def box(self) -> dict[str, Any]:
@@ -146,7 +145,7 @@ class PageQuestion:
 
 
 def parse_band(value: Any, name: str) -> Region:
-    """A region from JSON: ``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` values up to 0.3."""
+    """A region from JSON: ``{"part": [0, 0.1]}`` is the best tenth, ``{"value": [null, 0.3]}`` is values up to 0.3."""
     ends = value.get("part", value.get("value")) if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(ends, list) or len(ends) != 2:
         raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
@@ -343,7 +342,7 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 
 def condition_of(question: PageQuestion) -> str | None:
-    """The selected rows as text for ``--within``; empty for all, None if no condition can express the selection."""
+    """The selection as text for ``--within``; empty for all rows, None if it cannot be written as a condition."""
     if question.study is not None or any(ALWAYS in name for name in question.selection):
         return None
     text = " and ".join(comparison(name, part) for name, part in question.selection.items())
