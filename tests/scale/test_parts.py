@@ -82,7 +82,7 @@ def write(table: pd.DataFrame, folder: Path, files: int = FILES) -> Path:
 
 def told(a: pa.Analysis) -> list[str]:
     """The notes, less those on who counted and what could not be read."""
-    return [note for note in a.notes if not note.startswith(("counted by the engine", "skipped"))]
+    return [note for note in a.notes if not note.startswith(("counted by the engine", "a part of the data is skipped"))]
 
 
 def same(streamed: pa.Analysis, whole: pa.Analysis) -> None:
@@ -314,7 +314,7 @@ def test_a_bad_file_among_good_ones(
     a = pa.analyze(folder, "loss", scan=pa.Scan(stream=True, on_error="skip", threads=threads))
     rest = pd.concat([table.iloc[: 5 * EACH], table.iloc[6 * EACH :]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
-    (note,) = [note for note in a.notes if note.startswith("skipped")]
+    (note,) = [note for note in a.notes if note.startswith("a part of the data is skipped")]
     assert "part-05.parquet" in note
 
 
@@ -346,7 +346,7 @@ def test_a_file_that_breaks_on_the_way_is_left_out_of_everything(
     rest = pd.concat([table.iloc[: 5 * EACH], table.iloc[7 * EACH :]])
     assert a.data.tallies == pa.analyze(rest, "loss", space=a.space).data.tallies
     assert calls.count(0) == 2  # one new start for both
-    assert sum(note.startswith("skipped") for note in a.notes) == 2
+    assert sum(note.startswith("a part of the data is skipped") for note in a.notes) == 2
 
 
 def test_a_file_whose_rows_alone_break_on_the_way_is_left_out_too(
@@ -573,9 +573,9 @@ def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["analyze", *place, "--on-error", "skip", "--stream"]) == 0
     printed = capsys.readouterr().out
     assert "part-02.parquet" in printed
-    assert "skipped, and not counted" in printed
+    assert "a part of the data is skipped" in printed
     assert main(["analyze", *place, "--on-error", "skip", "--no-stream"]) == 0
-    assert "skipped, and not counted" in capsys.readouterr().out
+    assert "a part of the data is skipped" in capsys.readouterr().out
 
 
 PEAK = """

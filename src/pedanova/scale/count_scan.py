@@ -198,10 +198,10 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     cut = levels_for(rescan, levels)
     counts = rescan.count(cut)
     if not counts.tables:
-        raise DataError(f"{scan.name} holds no rows; nothing can be counted")
+        raise DataError(f"{scan.name} holds no rows; there is nothing to analyze")
     lost = {**dict(scan.lost), **workers.lost}
     notes = [] if engine is None else [Note("source", f"counted by the engine of {scan.name}")]
-    notes += [Note("doubt", f"skipped, and not counted: {why}") for why in lost.values()]
+    notes += [Note("doubt", f"a part of the data is skipped: {why}") for why in lost.values()]
     notes += [*plan.request.notes, *choice.notes]
     return assembled(rescan, cut, counts, notes=notes, inside=plan.request.inside)
 

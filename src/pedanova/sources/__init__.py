@@ -63,7 +63,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
             return frames.read_array(data, names)
         data = {name: data[name] for name in data.dtype.names}
     if names is not None:
-        raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source names its own columns")
+        raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source already has column names")
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         if is_object(place):

@@ -127,7 +127,7 @@ def sqlite_path(url: str) -> Path:
     rest = url.partition("://")[2].partition("?")[0]
     path = rest.removeprefix("/")
     if not path or path == ":memory:":
-        raise DataError(f"{url} names no file; write sqlite:///trials.db")
+        raise DataError(f"{url} contains no file name; write sqlite:///trials.db")
     return Path(path)
 
 
@@ -156,7 +156,7 @@ def _login(url: str, shown: str) -> dict[str, Any]:
         raise DataError(f"{shown} is not a URL: {reason}; write scheme://user:password@host:port/database") from None
     database = parts.path.strip("/")
     if not database:
-        raise DataError(f"{shown} names no database; write scheme://user:password@host:port/database")
+        raise DataError(f"{shown} contains no database name; write scheme://user:password@host:port/database")
     login_fields = {"user": unquote(user), "password": unquote(password), "host": parts.hostname, "port": port}
     return {key: value for key, value in login_fields.items() if value} | {"database": database}
 

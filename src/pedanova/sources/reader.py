@@ -50,7 +50,7 @@ def choose(
     """Return the option that `study` names, or the only option; otherwise raise an error that lists the options."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
-    there = f"choose one of: {names}" if len(options) > 1 else f"the only one is {names}; leave it out"
+    there = f"choose one of: {names}" if len(options) > 1 else f"the only {what} is {names}; you need not name it"
     if study is not None and study not in options:
         raise DataError(Arg("study", study), f": {where} holds no {what} called {study!r}; {there}")
     if study is None and len(options) > 1:

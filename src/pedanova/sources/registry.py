@@ -53,7 +53,7 @@ TABLES = tuple(
     )
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
-    Kind("Excel, OpenDocument", "a spreadsheet .xlsx, .xlsm, .xlsb, .xls or .ods; of several sheets, --study names one",
+    Kind("Excel, OpenDocument", "a spreadsheet .xlsx, .xlsm, .xlsb, .xls or .ods; --study names a sheet",
          "pedanova analyze trials.xlsx --objective error", "path", sheets.fits, sheets.read),
     Kind("MLflow UI's runs.csv", "a .csv file or a data frame with Run ID, Start Time, Source Type and Status",
          "pedanova analyze runs.csv --objective rmse", "table", mlflow.fits_export, mlflow.read_export, True),
@@ -75,7 +75,7 @@ LOGS: tuple[Kind, ...] = (
          "pedanova.analyze(search)", "table", sklearn_search.fits, sklearn_search.read, True),
     Kind("Keras Tuner project", "a folder with oracle.json and trial_*/trial.json",
          "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
-    Kind("Hyperopt Trials", "a hyperopt.Trials object, the list of its trials, or a .json file of that",
+    Kind("Hyperopt Trials", "a hyperopt.Trials object, the list of its trials, or this list as a .json file",
          "pedanova.analyze(trials)", "table", hyperopt.fits, hyperopt.read),
     Kind("Hyperopt results", "a file whose lines are objects with loss, params and status",
          "pedanova analyze results.jsonl", "path", line_logs.HYPEROPT.fits, line_logs.HYPEROPT.read, True),
@@ -155,7 +155,7 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
     if trials:
         return read_trials(trials, place)
     if study is not None:
-        raise DataError(Arg("study", study), f" is for stores of several studies; {path} is a table")
+        raise DataError(Arg("study", study), f" is for sources with several studies; {path} is a table")
     return files.read_file(str(path), delimiter=delimiter)
 
 
@@ -221,7 +221,7 @@ def find_kind(takes: str, source: object) -> Kind | None:
 def read_as(kind: Kind, source: object, study: str | None) -> Records:
     if kind.single and study is not None:
         raise DataError(
-            Arg("study", study), f" is for stores of several studies; this is one {kind.name}; leave it out"
+            Arg("study", study), f" is for sources with several studies; a {kind.name} has only one; leave it out"
         )
     try:
         return kind.read(source) if kind.single else kind.read(source, study)
@@ -258,7 +258,7 @@ def check_no_pickle(place: Path) -> None:
         f"{place}: a pickle can run any program when it is loaded, so it is not read. If you trust it and it is an "
         f'Optuna study: `study = pickle.load(open({str(place)!r}, "rb"))` (or joblib.load), then '
         '`optuna.create_study(storage="sqlite:///study.db", directions=study.directions).add_trials(study.trials)`, '
-        "and pass study.db; for other trials, write a table or JSON"
+        "and pass study.db. If it holds other trials, save them as a table or as JSON"
     )
 
 
@@ -286,6 +286,6 @@ def check_known(place: Path) -> None:
     behind = [name for name in names if name.endswith(CHART)]
     if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):
         raise DataError(
-            f"{place} is a chart of W&B, one column for each run, without any setting; export the runs table "
-            "instead (in the project: Table, then the arrow: CSV export)"
+            f"{place} is a chart of W&B, which contains no settings; export the runs table instead "
+            "(in the project: Table, then the arrow: CSV export)"
         )

@@ -46,7 +46,7 @@ def test_a_sweep(sweep: Path) -> None:
     assert cells(records, "job") == [str(number) for number in range(12)]
     assert cells(records, "loss") == [number / 100 for number in range(12)]
     assert "results are taken from metrics.json" in records.notes
-    assert "the same in every trial and left out: model" in records.notes
+    assert "parameters that are equal in every trial are left out: model" in records.notes
     assert len(pedanova.analyze(sweep, scan=pedanova.Scan(threads=1))) == 12
 
 

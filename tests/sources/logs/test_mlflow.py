@@ -44,7 +44,7 @@ def test_one_experiment(store: Store) -> None:
     assert records.columns["net/depth"].values.dtype.kind == "i"
     assert cells(records, "loss") == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     assert cells(records, "run_name") == ["a: 'b'"] * 6
-    assert "the same in every trial and left out: fixed" in records.notes
+    assert "parameters that are equal in every trial are left out: fixed" in records.notes
 
 
 def test_text_among_numbers(store: Store) -> None:

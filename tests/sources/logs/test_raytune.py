@@ -71,7 +71,7 @@ def test_an_experiment(experiment: Path) -> None:
     assert records.metadata.metrics == ("loss",)
     assert cells(records, "loss") == [float(number) for number in range(8)]
     assert cells(records, "training_iteration") == [2] * 8
-    assert "the same in every trial and left out: seed" in records.notes
+    assert "parameters that are equal in every trial are left out: seed" in records.notes
 
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:
@@ -184,7 +184,7 @@ def test_one_level_up(experiment: Path) -> None:
     refuse(DataError, "2 experiments", "study=", "second", of=lambda: read_records(experiment.parent))
     assert read_records(experiment.parent, study="second").rows == 3
     refuse(DataError, "'third'", "second", of=lambda: read_records(experiment.parent, study="third"))
-    refuse(DataError, "'third'", "leave it out", of=lambda: read_records(experiment, study="third"))
+    refuse(DataError, "'third'", "you need not name it", of=lambda: read_records(experiment, study="third"))
     assert read_records(experiment, study=experiment.name).rows == 8
 
 

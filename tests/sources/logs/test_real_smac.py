@@ -165,7 +165,7 @@ def test_objects_files_and_parameter_files_agree(tmp_path: Path) -> None:
     )
     found, notes = space_from_configspace(space)
     assert dict(found) == dict(expected)
-    assert notes == ["constant and left out: device"]
+    assert notes == ["constants are left out: device"]
     space.to_json(tmp_path / "configspace.json")
     document = json.loads((tmp_path / "configspace.json").read_text())
     assert space_from_configspace(document) == (found, notes)

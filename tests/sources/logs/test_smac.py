@@ -105,7 +105,7 @@ def test_every_version(tmp_path: Path, row: Any) -> None:
     assert values(records, "momentum")[:4] == [1 / 40, None, 3 / 40, None]
     assert values(records, "time")[0] == 0.5
     assert "device" not in records.columns
-    assert "constant and left out: device" in records.notes
+    assert "constants are left out: device" in records.notes
 
 
 def test_the_earliest_rows_without_budget_and_times(tmp_path: Path) -> None:

@@ -267,7 +267,7 @@ class TestSQLite:
             refuse(FormatError, words, of=lambda path=path: pa.analyze(f"sqlite:///{path}"))
             refuse(PedanovaError, path.name, of=lambda path=path: pa.analyze(path))
         refuse(DataError, "no such file", of=lambda: pa.analyze("sqlite:///nowhere/at/all.db"))
-        refuse(DataError, "names no file", of=lambda: pa.analyze("sqlite://"))
+        refuse(DataError, "contains no file name", of=lambda: pa.analyze("sqlite://"))
         refuse(DataError, "is a folder", of=lambda: pa.analyze(f"sqlite:///{tmp_path}"))
 
     def test_storages_of_other_versions(self, path: Path, tmp_path: Path) -> None:

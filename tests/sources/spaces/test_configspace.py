@@ -78,7 +78,7 @@ def test_every_type() -> None:
     }
     assert any("noise: has a normal distribution" in note for note in notes)
     assert any("count: has a beta distribution" in note for note in notes)
-    assert "constant and left out: device" in notes
+    assert "constants are left out: device" in notes
     assert any("forbids a combination" in note for note in notes)
 
 
@@ -95,7 +95,7 @@ def test_the_words_of_older_versions() -> None:
     }
     space, notes = space_from_configspace(old)
     assert space["a"] == Float(0, 1, when={"b": ["y"]})
-    assert notes == ["b: its choices have weights; they are not used", "constant and left out: c"]
+    assert notes == ["b: its choices have weights; they are not used", "constants are left out: c"]
 
 
 def test_hyperparameters_by_name() -> None:
@@ -248,7 +248,7 @@ def test_values_are_found_again_however_a_log_writes_them() -> None:
     space, settings, notes = fit(described, rows)
     assert space["n"] == Categorical(["None", "[1, 2]", 3.0])
     assert settings == [{"p": "1", "n": "None"}, {"p": "0.5", "n": "[1, 2]"}, {"p": "True", "n": 3.0}, {"p": "y"}]
-    assert notes == ["not in the configuration space and left out: extra"]
+    assert notes == ["parameters outside the configuration space are left out: extra"]
     assert Labels(["true", "false"]).find(True) == "true"
     assert Labels(as_labels([2**60])).find(2**60) == str(2**60)
 

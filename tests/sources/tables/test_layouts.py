@@ -108,7 +108,7 @@ def test_a_delimiter_that_is_none(tmp_path: Path) -> None:
 def test_a_gzip_bomb_and_a_broken_gzip_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 200_000_000 + b"]"))
-    refuse(FormatError, "unpacks to more than", of=lambda: read_records(path))
+    refuse(FormatError, "if unpacked", of=lambda: read_records(path))
     path.write_bytes(gzip.compress(json.dumps(ROW_DICTS).encode())[:-9])
     refuse(FormatError, "cut off", of=lambda: read_records(path))
     path.write_bytes(b"{}")

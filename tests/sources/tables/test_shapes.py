@@ -94,7 +94,7 @@ def test_a_field_more_at_the_end_is_not_taken_for_an_index(change: Callable[[str
 def test_what_was_passed_over_is_said(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     for shape, words in (
-        ("comments above", "2 lines stand above the table"),
+        ("comments above", "2 lines above the table are skipped"),
         ("comments between", "2 lines begin with #"),
         ("a row that lacks its end", "1 row has fewer fields than the header (first: line 42)"),
     ):

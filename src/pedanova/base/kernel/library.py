@@ -116,7 +116,7 @@ def opened() -> Opened:
         return Opened(None, "not built: no C++ compiler when pedanova was installed")
     state = open_library(path)
     if state.library is None:
-        warnings.warn(f"{state.where}; NumPy counts instead, several times slower", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{state.where}; NumPy is used, which is several times slower", RuntimeWarning, stacklevel=2)
     return state
 
 
@@ -134,7 +134,7 @@ def open_library(path: Path) -> Opened:
         return Opened(None, f"{path} belongs to pedanova {version}, and this is {__version__}: reinstall pedanova")
     unlike = disagreements(face)
     if unlike:
-        return Opened(None, f"{path} was built from other sources ({', '.join(unlike)} differ): reinstall pedanova")
+        return Opened(None, f"{path} does not fit this source code ({', '.join(unlike)} differ): reinstall pedanova")
     for name, arguments in SIGNATURES.items():
         function = getattr(library, f"pedanova_{name}")
         function.argtypes, function.restype = arguments, _int64

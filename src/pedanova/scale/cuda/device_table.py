@@ -291,4 +291,4 @@ def check_lengths(arrays: Mapping[str, Any]) -> None:
     if len(set(lengths.values())) > 1:
         raise DataError(f"columns of different lengths: {', '.join(f'{n} {rows:,}' for n, rows in lengths.items())}")
     if not next(iter(lengths.values())):
-        raise DataError("the table holds no rows; nothing can be counted")
+        raise DataError("the table holds no rows; there is nothing to analyze")

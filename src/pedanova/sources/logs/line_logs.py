@@ -90,8 +90,8 @@ def _flaml_notes(trials: Sequence[Trial]) -> list[Note]:
     losses = [number_or_nan(trial.results["validation_loss"]) for trial in trials]
     if len(losses) < 3 or any(later > earlier for earlier, later in pairwise(losses)):
         return []
-    words = "every trial is better than the one before: FLAML logged only improvements, which say little about "
-    return [Note("doubt", f'{words}bad values; run AutoML.fit(…, log_type="all")')]
+    words = "every trial is better than the one before, so FLAML logged only improvements; to log bad trials, too, "
+    return [Note("doubt", f'{words}run AutoML.fit(…, log_type="all")')]
 
 
 def _freqtrade_trial(line: Row) -> Trial:
@@ -103,9 +103,7 @@ def _freqtrade_trial(line: Row) -> Trial:
 def _freqtrade_notes(trials: Sequence[Trial]) -> list[Note]:
     few = sum(trial.results["loss"] == TOO_FEW_TRADES for trial in trials)
     return left_out(
-        few,
-        f"epochs have a loss of {TOO_FEW_TRADES:,}, which freqtrade gives for too few trades",
-        "they count as the worst",
+        few, f"epochs have too few trades, so freqtrade set their loss to {TOO_FEW_TRADES:,}", "they count as the worst"
     )
 
 

@@ -57,7 +57,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
     if study is None:
         known = {name: one for name, one in known.items() if one.count}
     if not known:
-        raise NoTrialsError(f"{where} holds {len(experiments)} MLflow experiments and no run; nothing can be counted")
+        raise NoTrialsError(f"{where} holds {len(experiments)} MLflow experiments but no run; nothing can be analyzed")
     experiment = choose(known, study if study in known else named, where, "experiment", label="{0} ({1.count:,} runs)")
     name, all_runs = experiment.name, experiment.runs()
     runs, notes = _leaves(all_runs)

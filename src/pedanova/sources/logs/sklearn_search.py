@@ -54,7 +54,7 @@ def read(data: Any) -> Records:
     name = type(data).__name__
     results = getattr(data, "cv_results_", None)
     if not isinstance(results, Mapping):
-        raise DataError(f"this {name} is not fitted, so there is nothing to count; call its fit(X, y) first")
+        raise DataError(f"this {name} is not fitted, so it has no results; call its fit(X, y) first")
     refit = getattr(data, "refit", None)
     grid = next((getattr(data, grid) for grid in GRIDS if hasattr(data, grid)), None)
     return _records(results, f"scikit-learn {name}", grid, refit if isinstance(refit, str) else None)

@@ -152,7 +152,7 @@ def read_deepcave(place: Path) -> Records:
     goals = _objectives(folder / "meta.json")
     configs = read_json(folder / "configs.json")
     if not isinstance(configs, dict):
-        raise FormatError(f"{folder / 'configs.json'} must hold configurations by number; was it damaged?")
+        raise FormatError(f"{folder / 'configs.json'} must be an object with configurations by number; was it damaged?")
     file = folder / DEEPCAVE_HISTORY
     rows, notes = read_json_rows(file)
     trials, lost = [], 0

@@ -69,7 +69,7 @@ def _rows(file: Path) -> list[Row]:
         with zipfile.ZipFile(file) as packed:
             inside = packed.infolist()[0]
             if inside.file_size > MOST_TIMES * file.stat().st_size + (1 << 20):
-                raise FormatError(f"{file} unpacks to more than {MOST_TIMES} times its size; unpack it yourself")
+                raise FormatError(f"{file} grows to over {MOST_TIMES} times its size if unpacked; unpack it yourself")
             text = packed.read(inside).decode("utf-8-sig")
         return [{str(key): value or "" for key, value in row.items()} for row in csv.DictReader(io.StringIO(text))]
     except (zipfile.BadZipFile, IndexError, UnicodeDecodeError, csv.Error, EOFError, RuntimeError, ValueError) as error:

@@ -168,7 +168,7 @@ def read(path: Path) -> Records:
         )
     trials = [_trial(folder, by_folder, path) for folder in sessions]
     if not any(trial.results for trial in trials):
-        raise DataError(f"{path}: none of {len(trials):,} runs has a result in event files; wait for the first")
+        raise DataError(f"{path}: none of {len(trials):,} runs has a result in event files; wait for the first result")
     notes = [*left_out(damaged, "event files cannot be read"), *length_notes(trials, "step", "steps")]
     named = {name for folder in sessions for name in by_folder[folder].metrics}
     results = {name for trial in trials for name in trial.results}

@@ -57,7 +57,7 @@ def tabulate(
     objective. `points` reads the learning curves of a metric.
     """
     if not trials:
-        raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; nothing can be counted")
+        raise NoTrialsError(f"{metadata.source or 'the log'} holds no trials; there is nothing to analyze")
     settings = [_flat(trial.params) for trial in trials]
     columns = {}
     for name in _keys(settings):
@@ -71,7 +71,7 @@ def tabulate(
     state = free_name("state", columns)
     columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
     missing = {name: Column(name, np.full(len(trials), np.nan)) for name in metadata.space or () if name not in columns}
-    same = f"the same in every trial and left out: {listed(list(constant))}"
+    same = f"parameters that are equal in every trial are left out: {listed(list(constant))}"
     notes = [*notes, *([Note("unused", same)] if constant else [])]
     metrics = metadata.metrics or tuple(name for name, column in results.items() if column.labels is None)
     objectives = tuple(renamed.get(name, name) for name in metadata.objectives)
@@ -182,7 +182,7 @@ def tell(
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
-        many = f"results are averaged over {len(instances)} instances; a configuration may not have run on all of them"
+        many = f"results are averaged over {len(instances)} instances; some configurations may lack some instances"
         words.append(Note("source", many))
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})
@@ -242,7 +242,7 @@ class RunFolders:
             raise DataError(f"{many}, none with settings in {self.settings}; {self.remedy}")
         if not any(trial.results for trial in trials):
             many = f"{folder}: none of {len(trials):,} runs"
-            raise DataError(f"{many} has a result in {self.results}; wait for the first, or log some")
+            raise DataError(f"{many} has a result in {self.results}; wait for the first result, or log one")
         notes = left_out(bare, f"runs have no settings in {self.settings}")
         lengths = (length_notes(trials, name, f"{name}s") for name in self.lengths)
         notes += next(filter(None, lengths), [])
@@ -378,9 +378,7 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
     if len(lengths) < 2:
         return []
     words = f"trials ran for {min(lengths):,} to {max(lengths):,} {what}, and their last results are compared; pass "
-    return [
-        Note("rows", words, Arg("where", shown=f'"{name} == {max(lengths)}"'), " to use only those that ran longest")
-    ]
+    return [Note("rows", words, Arg("where", shown=f'"{name} == {max(lengths)}"'), " to use only the longest trials")]
 
 
 def read_results(folder: Path) -> dict[str, Results]:

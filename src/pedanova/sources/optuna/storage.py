@@ -103,8 +103,8 @@ def check_schema(database: Database) -> None:
         lacking = columns - database.columns(table)
         if lacking:
             raise FormatError(
-                f"{database.shown}: {table} has no column {min(lacking)}, so it is not of Optuna 0.9 or newer; "
-                "load the study with the Optuna that wrote it, and give study.trials_dataframe() as a CSV file"
+                f"{database.shown}: {table} has no column {min(lacking)}, so it was not written by Optuna 0.9 or "
+                "newer; load the study with the older Optuna, and save study.trials_dataframe() as a CSV file"
             )
 
 

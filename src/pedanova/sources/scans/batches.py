@@ -190,7 +190,7 @@ def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
 def join(parts: Sequence[Records], names: Sequence[str]) -> Records:
     """Batches joined into one table; a column must not mix text and numbers."""
     if not parts:
-        raise DataError("the files hold no rows; nothing can be counted")
+        raise DataError("the files hold no rows; there is nothing to analyze")
     return Records({name: join_columns(name, [part.columns[name] for part in parts]) for name in names})
 
 

@@ -66,7 +66,7 @@ class ObjectFile:
         size, _ = self.state()
         if size > MOST_BYTES:
             raise DataError(
-                f"{self} has {size:,} bytes, and only Parquet is read in parts over the network; convert or download it"
+                f"{self} is too large to be read over the network ({size:,} bytes); download it, or convert to Parquet"
             )
         place = folder / self.path.name
 
@@ -159,8 +159,8 @@ def opened_store(url: str) -> tuple[Any, str]:
     user, at, _ = address.netloc.rpartition("@")
     if at and address.scheme not in ("abfs", "abfss") and user != "anonymous":
         raise DataError(
-            f"{shown_address(url)}: credentials do not belong in an address; give them in the environment or the "
-            "configuration of your store's own tools"
+            f"{shown_address(url)}: credentials do not belong in an address; set environment variables, or use the "
+            "configuration files of your cloud provider"
         )
     inner = unquote(address.path)
     if address.scheme in WEB:

@@ -162,7 +162,7 @@ class TableScan:
                     raise
                 lost[error.part] = str(error)
         records = batches.join(tables, self.columns)
-        skipped = (Note("doubt", f"skipped, and not counted: {why}") for why in lost.values())
+        skipped = (Note("doubt", f"a part of the data is skipped: {why}") for why in lost.values())
         return Records(records.columns, tuple(skipped))
 
 
@@ -339,7 +339,7 @@ class SparkPart:
     name: str = "a Spark DataFrame"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
-        raise DataError(f"{self.name} is read by Spark's workers, not here ({len(names)} columns were requested)")
+        raise DataError(f"{self.name} is read by Spark's workers, not by this process ({len(names)} columns)")
 
     def head(self, names: Sequence[str]) -> Records:
         """The first rows of the columns `names`."""

@@ -162,7 +162,7 @@ def snapshot_at(place: str, kind: str) -> Snapshot:
         return delta_snapshot(open_delta(place, shown), f"the Delta table {shown}")
     if kind == "Iceberg":
         return iceberg_snapshot(open_iceberg(place, shown).scan(), f"the Iceberg table {shown}")
-    raise DataError(f"{shown} is a {kind} table, which is not read; write its rows as Parquet, Delta or Iceberg")
+    raise DataError(f"{shown} is a {kind} table, which cannot be read; write its rows as Parquet, Delta or Iceberg")
 
 
 def open_delta(place: str, shown: str) -> Any:
@@ -219,8 +219,8 @@ def open_iceberg(place: str, shown: str) -> Any:
         raise MissingLibraryError(f"{shown} is an Iceberg table, {MISSING} 'pedanova[iceberg]'") from None
     if not shown.endswith(ICEBERG) and (is_object(place) or not (Path(place) / HINT).is_file()):
         raise DataError(
-            f"{shown} is an Iceberg table, and only its catalog knows its current content; give the table itself, "
-            f"pyiceberg's load_catalog(…).load_table(…), or the path of one of its files …{ICEBERG}"
+            f"{shown} is an Iceberg table, and only its catalog knows its current content; give pyiceberg's "
+            f"load_catalog(…).load_table(…), or the path of a file …{ICEBERG} of the table"
         )
     with told_by(f"the Iceberg table {shown}"):
         if not is_object(place):

@@ -238,15 +238,15 @@ def describe(source: object) -> Described:
             continue
         if clause.words:
             metadata = False
-            words = f"exists only if {clause.words}; inferred from the rows where it has a value"
+            words = f"exists only if {clause.words}; this is inferred from the rows in which it has a value"
             reading.notes.append(Note("source", words, subject=name))
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:
-        reading.notes.append(Note("unused", f"constant and left out: {listed(list(reading.constants))}"))
+        reading.notes.append(Note("unused", f"constants are left out: {listed(list(reading.constants))}"))
     forbidden = len(_items(plain, "forbiddens"))
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
-        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; this is ignored"))
+        reading.notes.append(Note("source", f"pedanova ignores that the configuration space forbids {many} of values"))
     items = [
         (item["name"], item.get("default_value", item.get("default"))) for item in _items(plain, "hyperparameters")
     ]

@@ -138,7 +138,7 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
     known = {*described.domains, *described.fixed}
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
     if strange:
-        notes.append(Note("unused", f"not in the configuration space and left out: {listed(strange)}"))
+        notes.append(Note("unused", f"parameters outside the configuration space are left out: {listed(strange)}"))
     listed_domains = {name: _values(one) for name, one in domains.items() if isinstance(one, Categorical | Ordinal)}
     nullable = {name for name, values in listed_domains.items() if "None" in values}  # parameters with null as a choice
     settings: Settings = [

@@ -94,7 +94,7 @@ def read_space_file(file: Path) -> tuple[Space, list[Note]]:
         raise SpaceError(Arg("space", str(file)), f" must end in one of {', '.join(SUFFIXES)}")
     plain = read_json(file) if suffix == ".json" else read_yaml(file)
     if not isinstance(plain, Mapping):
-        raise SpaceError(f"{file} must hold an object of parameters by name, not {shown(plain)}")
+        raise SpaceError(f"{file} must be an object that maps names to parameters, not {shown(plain)}")
     return space_from_mapping(plain)
 
 
@@ -185,11 +185,11 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
         return as_choices(values, ordered=True) if isinstance(values, list) else Categorical(values)
     low, high = given.get("min"), given.get("max")
     if not isinstance(low, int | float) or not isinstance(high, int | float):
-        raise SpaceError(f"{shown(dict(given))} needs min and max, because it has no bounds")
+        raise SpaceError(f"{shown(dict(given))} needs two numbers, min and max")
     law = given.get("distribution")
     if law == "log_uniform":  # its bounds are exponents
         if max(low, high) > MOST_EXPONENT:
-            raise SpaceError(f"max={high!r} is too large for an exponent of e; use log_uniform_values for values")
+            raise SpaceError(f"max={high!r} is too large: log_uniform needs exponents of e; use log_uniform_values")
         return Float(math.exp(low), math.exp(high), log=True)
     if law not in (None, *LINEAR, *LOGS):
         raise SpaceError(f"distribution {law!r} has no bounds; use uniform or log_uniform_values")
@@ -379,7 +379,7 @@ def read_distribution(given: object, where: str) -> Distribution:
     step = fields.get("step", fields.get("q"))
     logged = bool(fields.get("log", False)) if log is None else log
     if low > high or (logged and low <= 0):
-        raise FormatError(f"{where}: {shown(given)} has bounds that contradict themselves")
+        raise FormatError(f"{where}: {shown(given)} needs low <= high, and low > 0 on a log scale")
     return Distribution(
         "int" if kind == "int" else "float", low, high, None if step is None else as_bound(step, given, where), logged
     )

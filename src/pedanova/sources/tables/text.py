@@ -63,7 +63,7 @@ def read_bytes(file: Path) -> bytes:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FormatError(f"{file} is not a gzip file, or was cut off ({error}); pack it again") from None
     if len(data) > most:
-        raise FormatError(f"{file} unpacks to more than {MOST_TIMES} times its size; unpack it yourself")
+        raise FormatError(f"{file} grows to over {MOST_TIMES} times its size if unpacked; unpack it yourself")
     return data
 
 
@@ -103,8 +103,8 @@ class Layout:
     def notes(self) -> tuple[Note, ...]:
         if not self.above:
             return ()
-        lines = "line stands" if self.above == 1 else "lines stand"
-        return (Note("source", f"{self.above} {lines} above the table; skipped"),)
+        lines = "line above the table is" if self.above == 1 else "lines above the table are"
+        return (Note("source", f"{self.above} {lines} skipped"),)
 
 
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
@@ -363,7 +363,7 @@ def evened(
             raise FormatError(
                 f"{file}: every row has {many + 1} fields but the header has {many}; add a name to the header"
             )
-        words = "the rows have one more field than the header; the first is used as their index"
+        words = "the rows have one more field than the header; the first field is used as an index"
         return as_names(["", *header]), [Note("source", words)]
     long = [i for i, row in enumerate(rows) if len(row) > many]
     if long and REMARKS.match(header[-1]):  # an unquoted remark that contains the delimiter
