@@ -104,7 +104,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "--target", "nan"], "--target nan must be a quantile"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "x"], "no column is called 'x'"),
         (["analyze", str(DEMO), "--objective", "error", "--target", "<=x"], "--target '<=x' must have a number"),
-        (["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"], "all must be inside"),
+        (["analyze", str(DEMO), "--objective", "error", "--target", "0.5", "--region", "0.1"], "are outside region"),
         (["analyze", str(DEMO), "--objective", "error", "--smoothing", "lots"], "--smoothing 'lots' must be"),
         (["analyze", str(DEMO), "--objective", "error", "--direction", "up"], "invalid choice: 'up'"),
         (["analyze", str(DEMO), "--objective", "error", "--threads", "0"], "--threads 0 must be"),

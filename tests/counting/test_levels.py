@@ -137,10 +137,10 @@ class TestRegions:
 
     def test_refusals(self) -> None:
         for target, region, reason in [
-            (0.5, 0.1, "all must be inside"),
+            (0.5, 0.1, "are outside region"),
             (0.1, 0.1, "contain the same 10 rows"),
             (1.0, 1.0, "contain the same 100 rows"),
-            (pa.between(0.1, 0.3), 0.2, "all must be inside"),
+            (pa.between(0.1, 0.3), 0.2, "are outside region"),
             (pa.at_most(0), 1.0, "contains no row"),
             (pa.at_most(50), pa.at_most(20), "30 of the 50 rows of target"),
             (pa.at_most(200), 1.0, "contain the same 100 rows"),

@@ -78,7 +78,7 @@ def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis,
     assert analysis.importance(0.033, **COUNTS).rows  # the data is at hand: counted again
     with pytest.raises(LevelsError, match=r"3.3 %.*no longer available.*3 %, 4 %"):
         loaded.importance(0.033, **COUNTS)
-    with pytest.raises(LevelsError, match=r"the objective 0.5 is not a counted level"):
+    with pytest.raises(LevelsError, match=r"rows were not counted at the objective 0.5"):
         loaded.importance(pa.at_most(0.5), **COUNTS)
 
 
@@ -199,7 +199,7 @@ class TestHostile:
 
     def test_a_bomb_is_not_unfolded(self, content: bytes) -> None:
         """50 MB of zeros in 50 KB claim to be the thresholds."""
-        with pytest.raises(FormatError, match=r"bytes of thresholds, which are not an array"):
+        with pytest.raises(FormatError, match=r"array 'thresholds' of .* with the wrong type or shape"):
             from_bytes(forged(content, {}, thresholds=np.zeros(6_250_000)))
 
     def test_an_array_that_says_it_is_huge(self, content: bytes) -> None:
@@ -218,7 +218,7 @@ class TestHostile:
         wrong = tally.counts.copy()
         wrong[0, 0] -= 5
         broken = dict(a.data.tallies) | {"lr": type(tally)("lr", tally.parameter, tally.levels, wrong, tally.sums)}
-        with pytest.raises(FormatError, match=r"impossible|counts different rows"):
+        with pytest.raises(FormatError, match=r"impossible|different numbers of rows"):
             from_bytes(to_bytes(Stored(a.objective, 0, a.data.levels, broken, ())))
 
     @given(data=st.data())
@@ -248,7 +248,7 @@ class TestHostile:
 
     @pytest.mark.parametrize("moments", [np.zeros(1), np.zeros((3, 40)), np.zeros((2, 40), dtype="S8")], ids=str)
     def test_moments_of_a_wrong_form(self, content: bytes, moments: np.ndarray) -> None:
-        with pytest.raises(FormatError, match="not an array of shape"):
+        with pytest.raises(FormatError, match="the wrong type or shape"):
             from_bytes(forged(content, {}, moments=moments))
 
     def test_nothing_is_unpickled(self, content: bytes) -> None:

@@ -289,7 +289,7 @@ def test_words(analysis: pa.Analysis, inside: np.ndarray) -> None:
 def test_a_target_outside_its_region_says_how_many_rows(analysis: pa.Analysis, trials: Trials) -> None:
     layers = trials["layers"]
     stray, target = int(np.sum(layers == 3)), int(np.sum(layers <= 3))
-    words = f"{stray} of the {target} rows of target .* are outside region .*, and all must be inside"
+    words = f"{stray} of the {target} rows of target .* are outside region .*; choose a smaller target"
     for wanted, region in (
         ({"layers": (1, 3)}, {"layers": (1, 2)}),
         ("layers <= 3", "layers <= 2"),

@@ -204,7 +204,7 @@ class TestMoments:
         assert (empty + empty).rows.tolist() == [0, 0]
         with pytest.raises(MergeError, match="different levels"):
             empty + other
-        with pytest.raises(MergeError, match="cannot have shapes"):
+        with pytest.raises(MergeError, match="moments have the shapes"):
             Moments(one, empty.rows[:1], empty.sums, empty.squares)
         with pytest.raises(TypeError):
             empty + 1

@@ -152,7 +152,7 @@ def test_a_question_is_answered(asked: pa.Analysis, name: str) -> None:
         ),
         (some(slice(2, None), np.nan), {}, {}, "the target has 1 of 2 rows, and at least 5"),
         (plain(), {}, {"target": pa.at_most(-1)}, "contains no row"),
-        (plain(), {}, {"target": 0.5, "region": 0.2}, "all must be inside"),
+        (plain(), {}, {"target": 0.5, "region": 0.2}, "are outside region"),
         (plain(30), {}, {"target": 0.1, "region": 0.5}, "at least 5 are needed to say anything"),
     ],
 )

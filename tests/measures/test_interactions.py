@@ -271,7 +271,7 @@ class TestQuestions:
         refuse(UnknownParameterError, "did you mean", of=lambda: a.interactions(params=["x0", "x11"]))
         refuse(QueryError, "a pair needs two", of=lambda: a.interactions(params=["x0"]))
         refuse(QueryError, "list of two names", of=lambda: a.interactions(params="x0"))
-        refuse(QueryError, "all must be inside", of=lambda: a.interactions(0.5, 0.1))
+        refuse(QueryError, "are outside region", of=lambda: a.interactions(0.5, 0.1))
         a.save(tmp_path / "a.pedanova", rows=False)
         loaded = pa.load(tmp_path / "a.pedanova")
         refuse(LevelsError, "no longer available", "analyze", of=loaded.interactions)

@@ -41,8 +41,8 @@ else:
 class Analysis(Output):
     """The analysis of a table of trials, with one method for each question. `analyze` and `load` return one.
 
-    ``len(a)`` is the number of rows without the dropped ones. ``a + b`` adds the analyses of two parts of a table, if
-    both have the same space and levels. All examples of the methods use the `a` of the example below.
+    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table, if both
+    have the same space and levels. All examples of the methods use the `a` of the example below.
 
     Attributes
     ----------
@@ -55,9 +55,8 @@ class Analysis(Output):
     plot
         Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
     data
-        The counts: ``data.levels`` are ranges of the objective, ``data.tallies`` the counts by parameter,
-        ``data.dropped`` the number of rows left out, ``data.observations`` the rows (None if they were not saved, or
-        after adding).
+        The counts. ``data.levels``: ranges of the objective. ``data.tallies``: counts by parameter. ``data.dropped``:
+        the number of rows left out. ``data.observations``: the rows; None after ``a + b``, or if they were not saved.
 
     Examples
     --------
@@ -90,15 +89,15 @@ class Analysis(Output):
         of: str = DEFAULT.of,
         force: bool = DEFAULT.force,
     ) -> Importances:
-        """Which parameters explain whether a row of the region is in the target, and how certain this is.
+        """How much each parameter matters for whether a row is in the target, and how certain this is.
 
         Parameters
         ----------
         target
             The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
             boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
-            such as ``"epochs >= 10"``. All target rows must be in the region. If the region is a mask, a box or a
-            condition, a quantile refers to the rows of the region, otherwise to all rows.
+            such as ``"epochs >= 10"``. All target rows must be in the region. A quantile is a fraction of all rows,
+            or of the region's rows if the region is a mask, a box or a condition.
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
@@ -107,16 +106,16 @@ class Analysis(Output):
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
-            ``"counts"``: count the rows. ``"surrogate"``: a model of the objective, for few rows. ``"auto"``: the model
-            for 40 to 5,000 rows if it predicts held-out rows well, otherwise counts; the notes say which was used, and
-            why.
+            ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective, for few rows. ``"auto"``: use
+            the model if there are 40 to 5,000 rows and the model predicts held-out rows well; otherwise count. The
+            notes say which was used, and why.
         draws
             Number of random draws for p-values and intervals; with 0 there are no p-values and no intervals.
         seed
             The seed of the random draws: the same seed gives the same numbers.
         of
-            What a quantile refers to if the sampler was adaptive (else both are equal). ``"space"``: the best part of
-            the search space, as a model estimates it. ``"rows"``: the best part of the trials, from counts.
+            What a quantile means after an adaptive sampler. ``"space"``: the best part of the search space, as a model
+            estimates it. ``"rows"``: the best part of the trials. After other samplers, both mean the same.
         force
             Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
             quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
@@ -132,9 +131,9 @@ class Analysis(Output):
         QueryError
             The target or the region is out of range, or the target is not inside the region.
         TooFewRowsError
-            The target has fewer than 5 rows, and `force` is False.
+            The target has fewer than 5 rows, `force` is False, and no wider quantile can be used.
         LevelsError
-            The analysis was loaded or added, and the question needs rows or thresholds that are not saved.
+            The question needs rows or thresholds that are not available after `load` or ``a + b``.
 
         Examples
         --------
@@ -159,7 +158,7 @@ class Analysis(Output):
         region, how
             As in `importance`; by default `draws` is 0, and targets with few rows are included.
         ladder
-            The targets, as quantiles; None for all quantiles that were counted.
+            The targets, as quantiles; None for all counted quantiles.
 
         Returns
         -------
@@ -227,8 +226,9 @@ class Analysis(Output):
         region
             As in `importance`.
         clip
-            A quantile, or `at_most` (`at_least` if larger is better). Objectives worse than this limit are replaced by
-            the limit, so that a few extreme values do not dominate. A quantile refers to the rows of the region.
+            A limit for the objective: a quantile of the region's rows, or a value such as ``at_most(0.5)``
+            (``at_least(0.5)`` if larger is better). Worse objectives are replaced by the limit, so that a few extreme
+            values do not dominate.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
 
@@ -263,15 +263,15 @@ class Analysis(Output):
         seed: int = DEFAULT.seed,
         of: str = DEFAULT.of,
     ) -> Interactions:
-        """How much better a pair of parameters explains being in the target than its two parameters do alone.
+        """How much more two parameters explain together than separately, for every pair.
 
         Parameters
         ----------
         target, region, estimator, seed, of
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            The number of parameters in a set: 2 for pairs, at most 5. Larger sets are compared with their subsets. With
-            many parameters, larger sets contain only parameters of the strongest pairs (12 for triples).
+            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. If
+            there are many parameters, larger sets use only those in the strongest pairs (for triples, 12 parameters).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -301,7 +301,7 @@ class Analysis(Output):
         *,
         cells: object = 8,
     ) -> dict[tuple[str, str], PairDensity]:
-        """Count the target and region rows in the joint coarse cells of every pair of parameters.
+        """Count the target and region rows of every pair of parameters in a coarse two-dimensional grid.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class Analysis(Output):
         -------
         dict of pairs of str to PairDensity
             For each pair of names: the number of rows in every cell, and ``lift``, the proportion of target rows in the
-            cell divided by that in the region.
+            cell divided by their proportion in the region.
 
         Examples
         --------
@@ -336,17 +336,18 @@ class Analysis(Output):
         top: int = ask.TOP,
         **how: Unpack[How],
     ) -> Comparison[Any]:
-        """Several measures (PED-ANOVA and f-ANOVA) side by side, or the importances for each of several objectives.
+        """Several measures (PED-ANOVA and f-ANOVA) side by side, or the importances for several objectives.
 
         Parameters
         ----------
         target, region
             As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The column "global"
-            compares the target with all rows; "local" compares the best tenth of the target with the target.
+            compares the target with all rows. The column "local" compares the best tenth of the target with the whole
+            target: what matters among good rows.
         by
             ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
         top
-            The random forest uses at most this many parameters, those that the other measures rank first.
+            The random forest uses only this many parameters: the first in the rankings of the other measures.
         how
             The other options of `importance`; with ``by="measure"`` only `seed`.
 
@@ -389,7 +390,7 @@ class Analysis(Output):
         target, region
             Quantiles; at each budget they refer to the rows of that budget.
         at
-            The budgets to use; None for all budgets, or for twelve of them if there are more.
+            The budgets to use; None for all budgets, but at most twelve.
         among
             ``"all"``: at each budget, all trials that have a value, also pruned ones. ``"full"``: only configurations
             that reached the highest budget.
@@ -423,13 +424,13 @@ class Analysis(Output):
         target
             The rows that count as good, as in `importance`.
         exclude
-            Columns that are not parameters of a configuration, in addition to columns named like a seed.
+            Columns that are not part of a configuration. Columns named like a seed are always excluded.
 
         Returns
         -------
         Seeds
             The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
-            with 95 % intervals. The remaining variance is the most that parameters can explain.
+            with 95 % intervals. Parameters can explain at most the rest of the variance.
 
         Examples
         --------
@@ -470,11 +471,10 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several
-            sets of rows are given, only rows in all sets are used.
+            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. With several
+            arguments, only rows that meet all of them are used.
         at
-            Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use; all thresholds are
-            counted in one pass.
+            Thresholds of the objective for later questions, such as ``at_most(0.1)``; they are counted in one pass.
 
         Returns
         -------
@@ -511,7 +511,7 @@ class Analysis(Output):
         return Analysis(self.data.first(rows))
 
     def alone(self, objective: str) -> Analysis:
-        """The same rows, analysed for one of several objectives.
+        """Analyse the same rows for only one of the objectives.
 
         Parameters
         ----------
@@ -540,9 +540,9 @@ class Analysis(Output):
         ----------
         default
             Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
-            category. None for the defaults in the search space (ConfigSpace, SMAC), or the medians if it has none.
+            category. None for the defaults of the search space (ConfigSpace, SMAC); without these, the medians.
         region
-            Rows as in `importance`; tuned values stay inside the range of these rows.
+            The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
             The model's random seed: the same seed gives the same numbers.
 
@@ -639,7 +639,7 @@ class Analysis(Output):
         return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
-        """All results in at most 300 tokens, for agents and logs; each line names the call that computes it.
+        """All results in at most 300 tokens, for agents and logs; each line names the call that gives its numbers.
 
         Parameters
         ----------
@@ -679,8 +679,8 @@ class Analysis(Output):
         keep
             The bounds of each narrowed parameter contain at least this fraction of the best tenth of the target.
         widen
-            Whether to move a bound outwards if good values are most frequent next to it; if False, this is only
-            suggested.
+            Whether to move a bound outwards if good values are most frequent next to it. If False, the result only
+            suggests this.
         folds
             Folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
 

@@ -37,7 +37,7 @@ class RowKeywords(TypedDict, total=False):
 
 
 class TableKeywords(RowKeywords, total=False):
-    """The options of `analyze` in addition to the data and the objective."""
+    """All options of `analyze` except the data and the objective."""
 
     study: str | None
     names: Sequence[str] | None
@@ -101,10 +101,10 @@ def analyze(
         The quantiles at which rows are counted, or the ``data.levels`` of another analysis, so that the two analyses
         can be added. By default a list of quantiles from 0.001 to 1.
     reading
-        How text is read, and what to do with rows that failed, were pruned, are infeasible, have no objective or lie
-        outside the space: ``pa.Reading(state="status", failed="worst")``.
+        How text is read, and what to do with failed, pruned and infeasible rows, with rows without an objective, and
+        with rows outside the space. Example: ``pa.Reading(state="status", failed="worst")``.
     scan
-        How large tables are read, and where rows are counted: ``pa.Scan(stream=True, threads=4)``.
+        How large tables are read, and where rows are counted. Example: ``pa.Scan(stream=True, threads=4)``.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def request_of(
     reading: Reading | None = None,
     **columns: Any,
 ) -> TableOptions:
-    """Combine the options of `analyze` for rows and columns; `columns` are further fields of `TableOptions`."""
+    """Make `TableOptions` from the options of `analyze`; the options in `columns` are passed on unchanged."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
@@ -265,7 +265,7 @@ def roles_in(data: object, request: TableOptions, study: str | None = None) -> C
 
 
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
-    """Read a table into memory; return it with the completed options and the objectives (empty if there are none)."""
+    """Read a table into memory; also return the completed options and the objectives, if it has any."""
     from pedanova.sources import read_records
     from pedanova.sources.spaces.beside import with_space_beside
 

@@ -1,4 +1,4 @@
-"""The options of `analyze` and of `importance` in the form in which the command line offers them."""
+"""The options of `analyze` and of `importance`, as options of the command line."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ QUESTION = (
     ),
     question(
         "region",
-        f"the region, the rows that the target is compared with: {ROWS} (default {DEFAULT.region}: all)",
+        f"the region, the rows that the target is compared with: {ROWS} (default {DEFAULT.region}: all rows)",
         metavar="R",
         shell_default=str(DEFAULT.region),
     ),
@@ -118,7 +118,7 @@ QUESTION = (
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",
-        "what the best part means after an adaptive sampler: the best part of the space (default) or of the rows",
+        "after an adaptive sampler, 0.1 means the best 10 % of the space (default) or of the rows",
         choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),
@@ -127,7 +127,7 @@ BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Combine the options for `Reading` and for `Scan` into one object each, as `analyze` expects them."""
+    """Replace the options of `Reading` and `Scan` by one `Reading` and one `Scan`, as `analyze` expects."""
     kinds = {"reading": Reading, "scan": Scan}
     names = {kind: [one.name for one in fields(made)] for kind, made in kinds.items()}
     own = {name: value for name, value in flat.items() if not any(name in one for one in names.values())}

@@ -102,8 +102,8 @@ class Output:
         Parameters
         ----------
         target, region, of
-            As in `importance`. If a target is given, the column ``in`` says whether a row is in the target, or
-            elsewhere in the region.
+            As in `importance`. If a target is given, the column ``in`` is "target" for target rows and
+            "region" for the other rows of the region.
         sort, descending
             The column to sort by (a parameter, an objective or ``"row"``), and whether the largest values come first.
             By default the best rows come first. Rows without a value always come last.
@@ -139,9 +139,9 @@ class Output:
             The file to write; an existing file is replaced.
         rows
             Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
-            the model for few rows). By default all rows of a table with up to 5,000 rows are saved, and about 2,000
-            rows of a longer table, to recognise repeated configurations and copied columns. If False, the file contains
-            no parameter values of single rows; rows of one configuration then count as independent, and a note says so.
+            the model for few rows). By default all rows are saved if there are at most 5,000. Of a longer table,
+            about 2,000 rows are saved, to recognise repeated configurations and copied columns. If False, no rows are
+            saved; repeats of a configuration then count as independent rows, and a note says so.
 
         Examples
         --------
@@ -199,7 +199,7 @@ class Output:
         budget
             The budgets for the tab *Budgets*, as in `along`; None for the budgets that the source records.
         how
-            The other options of `importance`; `baseline` is the one that the page shows first.
+            The other options of `importance`; the page first shows the given `baseline`.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class Output:
         height
             The height of the frame in pixels.
         live
-            Whether rows can be selected. None means: if anywidget is installed and the rows are available.
+            Whether rows can be selected. By default, they can if anywidget is installed and the rows are available.
         options
             The options of `report`.
 
@@ -275,7 +275,7 @@ class Output:
         start
             (target, region) of the first question, as quantiles or values of the objective.
         source
-            The source as in a ``pedanova analyze`` command, for the shell commands that the page shows.
+            The source as in ``pedanova analyze SOURCE``; the page uses it in the shell commands that it shows.
         group
             A column that names the study of each row; the page then shows the rankings of all studies side by side.
         port
@@ -326,7 +326,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
 
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
-    """The rows to store in a saved file: all rows, a sample, or none, depending on `rows` and the size of the table."""
+    """The rows to store in a saved file: all, a sample, or none; `rows` is the option of `save`."""
     if rows or (rows is None and data.observations is not None and data.rows <= MOST_ROWS):
         return {"rows": rows_kept(data.observed())}
     if rows is None and data.row_sample is not None:

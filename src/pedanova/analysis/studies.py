@@ -57,12 +57,12 @@ class Across(Pooling):
         One row per parameter, the most important first: the mean share with its 95 % interval, how much studies differ
         beyond chance (``spread``), the mean rank, and how many studies have the parameter.
     analyses, answers
-        The analysis and the answer of every study, by name. Studies without an answer are only in `notes`.
+        The analysis and the answer of every study, by name. Studies without an answer are left out; `notes` list them.
     studies
         For every study: its number of rows, its first parameters, and its agreement with the others.
     ranks
-        Friedman's test of all ranks, with mean ranks and the critical difference; None without two studies
-        that have two parameters in common.
+        Friedman's test of all ranks, with mean ranks and the critical difference. None if it is not possible: at least
+        two studies must share at least two parameters.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
@@ -156,12 +156,12 @@ def across(
     target, region
         As in `importance`, for each study.
     within
-        The rows of every study to use: a box, a condition, or a list of them that must all be met.
+        The rows to use in every study: a box, a condition, or a list of boxes and conditions that must all be met.
     parts
-        With `within`: whether quantiles refer to the ``"selected"`` rows or to ``"all"`` rows of each study.
+        If `within` is given: whether quantiles refer to the ``"selected"`` rows or to ``"all"`` rows of a study.
     options
-        The options of `analyze` and of `importance`. By default, 500 random `draws` give the interval of each study,
-        which determines its weight; with 0 all studies have the same weight.
+        The options of `analyze` and of `importance`. `draws` is 500 by default; a study with a narrow
+        interval then gets more weight. With ``draws=0`` all studies have the same weight.
 
     Returns
     -------
@@ -235,7 +235,7 @@ def is_column(value: object) -> bool:
 
 
 def by_stem(places: Sequence[str]) -> dict[str, str]:
-    """A dict from file names without folder and suffix to paths; if two names are equal, all keys are paths."""
+    """Paths by file name ('runs/a.csv' by 'a'); if two file names are equal, paths by path."""
     stems = [Path(place).stem for place in places]
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 
@@ -271,7 +271,7 @@ def grouped_analyses(
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     if len(observed) != records.rows:
-        words = " cannot leave out rows by itself, such as earlier steps of a run; choose the rows with "
+        words = " cannot be used if some rows are left out, such as earlier steps of a run; choose the rows with "
         raise QueryError(Arg("group"), words, Arg("where"))
     nan, column = request.reading.ending, records.columns[group]
     groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
@@ -282,7 +282,7 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
     """Raise an error for options that cannot be combined with `group`."""
     for name in NEED_ONE_TABLE:
         if getattr(scan, name):
-            words = " is for one study, but groups need the table in memory; leave it out, or analyze each study "
+            words = " cannot be used with groups, which need the table in memory; leave it out, or analyze each study "
             alone = f'alone ({group} == "…" as ', Arg("where"), ") and pass the analyses by name"
             raise QueryError(Arg(name), words, *alone)
     if request.repeats not in (None, "all"):
@@ -291,9 +291,9 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
     if isinstance(request.where, Region):
         raise QueryError(
             Arg("where"),
-            " cannot be a range of the objective over all studies together; use ",
+            " cannot be a range of the objective, because it would apply to all studies together; use ",
             Arg("region"),
-            " within each",
+            ", which applies to each study",
         )
 
 
@@ -310,8 +310,8 @@ class StudyDifferences(Differences):
     names
         The names of both studies.
     relation
-        How the second study is related to the first: ``kind`` is ``"same"``, ``"continued"``, ``"again"``, ``"other"``
-        or ``"unknown"``; ``in_words()`` describes it.
+        How the studies are related. ``kind`` is ``"same"`` (equal trials), ``"continued"`` (one study contains the
+        other), ``"again"`` (many equal configurations), ``"other"`` or ``"unknown"``; ``in_words()`` describes it.
     notes
         What was compared, and which parameters are not in both studies.
     densities
@@ -377,7 +377,8 @@ def difference(
     StudyDifferences
         For each parameter: its shares and ratios in both studies, their differences with 95 % intervals and p-values
         (adjusted by Holm), its good values in both studies, and whether these values moved. `notes` say how the studies
-        are related, and what they do not share. For two answers the result is `Differences`, with shares only.
+        are related, and what they do not share. For two results of `importance`, the result is `Differences`, which
+        contains only shares.
 
     Raises
     ------
@@ -439,7 +440,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "ranges differ and rows are not available, so each importance refers to the range of its own study"
+        words = "the importances refer to different ranges; without the rows, the ranges cannot be made equal"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "the two studies have different ranges; only rows inside the common range are compared"
@@ -456,6 +457,6 @@ def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str,
     for answer, name in zip(answers, names, strict=True):
         fixed = [key for key in shared.names if not answer[key].varied]
         if fixed:
-            notes.append(Note("answer", f"never varied in {name}, not compared", subject=listed(fixed)))
+            notes.append(Note("answer", f"never varied in {name}, so not compared", subject=listed(fixed)))
         notes += [note.about(name) for note in answer.notes if note.severity == "warning"]
     return notes

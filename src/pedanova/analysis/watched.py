@@ -1,7 +1,6 @@
 """Analyse a source that still grows: whenever it has changed, it is read and analysed again as a whole.
 
-A database is read with a new connection each time and in short transactions, so that programs that write to it do not
-have to wait.
+Each reading of a database uses a new connection and short transactions, so that other programs can write meanwhile.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ IN_PARTS = ("stream", "executor", "pushdown")  # options that cannot be used whi
 
 
 class Watched:
-    """A source with the options of `analyze`, which is read again when it has changed.
+    """A source that is analysed again, with the same options, when it has changed.
 
-    A guessed space is used until a row has a value outside it or a new parameter appears. A given space is never
-    changed; rows outside it are counted in a separate bin.
+    A guessed space is replaced if a value lies outside it or a new parameter appears. A given space is never changed;
+    rows outside it are counted in a separate bin.
     """
 
     def __init__(
@@ -161,8 +160,8 @@ class Look:
 def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
     """Prepare to check a path or URL repeatedly for new trials. Nothing is read before the first check.
 
-    If a check fails because the file or the database is not available, it raises a `PedanovaError` and changes no
-    state, so the next check finds all new trials.
+    If the file or database is not available, a check raises a `PedanovaError`. The next check still finds all new
+    trials.
     """
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"a {type(data).__name__} cannot be followed; give a path or the URL of a database")

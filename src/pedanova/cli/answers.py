@@ -108,7 +108,7 @@ def run_analyze(options: argparse.Namespace) -> int:
 
 
 def stop_words(a: Analysis, result: Importances, seed: int) -> str:
-    """A sentence that says that more trials would hardly change the answer; empty if they could."""
+    """A sentence if more trials would hardly change the answer; otherwise empty."""
     if not first_stays(result.rows):
         return ""
     from pedanova.measures.advice.ask import stop_sentence
@@ -125,12 +125,12 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
-    wider = f" (with a wider target, as reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
+    wider = f" (wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
     return f"Next, a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
-    """The target for ``pedanova reduce``: the given one, or a wider one; None if no target has enough rows."""
+    """A target with enough rows for ``pedanova reduce``: the given target or a wider one; None if there is none."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None
@@ -232,7 +232,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
     def drawn(result: Comparison[Any], look: TerminalStyle) -> str:
         table = draw_table(result.printed(), width=look.width, colour=look.colour)
-        noise = "~ marks parameters without a clear effect, if the measure has a test."
+        noise = "~ marks parameters without a clear effect (only for measures with a test)."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
         meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
         return words if look.alone else words + "\n\n" + "\n".join(meanings)
@@ -391,8 +391,8 @@ WINS = (
     "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
     "objective gets at this parameter's worst value. if left: how much worse the objective gets, at most, if this "
     "parameter stays at its default and all others are tuned. safe: all parameters marked safe may stay at their "
-    "defaults together. Gains compare the objective with that of the default; importance (pedanova analyze) is about "
-    "reaching the best trials. So the two rankings may differ."
+    "defaults together. A gain is an improvement over the default; importance (pedanova analyze) is about reaching "
+    "the best trials. So the two rankings may differ."
 )
 
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."

@@ -51,7 +51,7 @@ def table_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def as_argument(option: Option, value: Any) -> Any:
-    """Convert the value of an option for `analyze`: column names to a list, one objective or direction to a string."""
+    """Convert an option for `analyze`: columns ['a,b'] -> ['a', 'b'], and a single objective ['loss'] -> 'loss'."""
     if not option.several or value is None:
         return value
     if option.metavar == "COLS":
@@ -78,7 +78,7 @@ def split_names(texts: list[str] | None) -> list[str] | None:
 
 
 def parse_rows(text: str, name: str) -> Region | str:
-    """Parse a quantile, '<=V', '>=V', '>=V,<=W' or 'A..B' to a region; return a column or a condition unchanged."""
+    """Parse '0.1', '<=V', '>=V', '>=V,<=W' or 'A..B' to a region; a column or a condition is returned unchanged."""
     first, comma, last = text.partition(",")
     if comma and (first[:2], last[:2]) == (">=", "<="):
         ends = [as_float(part[2:]) for part in (first, last)]

@@ -110,7 +110,7 @@ def refused(message: str) -> int:
 
 
 def left_over(command: Command | None, rest: Sequence[str], source: str = "") -> str:
-    """An error message for the words in `rest`, which neither the command nor pedanova itself accepts."""
+    """The error message for `rest`, the words on the command line that were not understood."""
     first = rest[0]
     if command is None:
         return unknown_name(first, ("--help", "--version"), what="option")

@@ -30,7 +30,7 @@ LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
     "Which hyperparameters of a search matter, where good values are, how sure that is, and what to run next. `source` "
-    "is a file inside the folder of this server. Start with `brief`: each line names the call that computes it."
+    "is a file inside the folder of this server. Start with `brief`: each line names the call that gives its numbers."
 )
 
 

@@ -51,7 +51,7 @@ def wants_colour(output: str | None = None) -> bool:
 
 
 def line_width(output: str | None = None) -> int:
-    """The number of columns of the terminal; a fixed number for files and pipes, so that their content is the same."""
+    """The width of the terminal in characters; for files and pipes a fixed width, so that output is reproducible."""
     if output is not None:
         return UNKNOWN
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((UNKNOWN, 24)).columns))
@@ -97,7 +97,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
 
 
 def _ends(a: Analysis) -> str:
-    """A phrase on the rows with the lowest and the highest objective if the direction is uncertain; otherwise empty."""
+    """If the direction is uncertain, the rows with the lowest and the highest objective, as text."""
     rows = a.data.observations
     unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     if not unknown or rows is None or len(rows.goals) > 1:
@@ -119,7 +119,7 @@ def _settings(rows: Observations, row: int) -> str:
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
-    """A shell command for the same source: `name`, the options that both commands have, and those in `changed`."""
+    """The shell command `name` with the source and the options of this call; `changed` replaces some options."""
     command = next(one for one in COMMANDS if one.name == name)
     parts = ["pedanova", name, shown_place(options.file), *words]
     for option in command.options:
@@ -174,11 +174,11 @@ def answer(
     aside: Sequence[Note] | None = None,
     gap: str = "\n\n",
 ) -> int:
-    """Print the result with `draw`, or in a format for scripts and documents.
+    """Print the result in the chosen format; `draw` makes the text.
 
-    JSON contains the attributes in `about`, the rows under `key` (by default the command's name), and `more`. CSV,
-    Markdown and LaTeX print the notes `aside` (by default `notes`) on the error stream. `gap` separates a heading from
-    the text.
+    JSON contains the result's attributes `about`, the entries of `more`, and the rows, named `key` (by default the name
+    of the command). With CSV, Markdown and LaTeX, the notes `aside` (by default `notes`) go to the error stream. `gap`
+    separates the heading from the text.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))

@@ -56,7 +56,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
-    """Write the HTML report; for the default question, with a second question that has the best 10 % as region."""
+    """Write the HTML report; for the default question, also answer what matters within the best 10 %."""
     question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, INNER] if usual else [question]

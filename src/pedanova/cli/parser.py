@@ -53,31 +53,31 @@ EXPLORE = output("explore", False, "also open a live page of these trials in the
 GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
 GROUP_BESIDE = replace(GROUP, help="a column that names each row's study; the studies' rankings are shown side by side")
 COLUMNS = output(
-    "columns", "few", "all: also print ratio, divergence and raw share (default few)", choices=("few", "all")
+    "columns", "few", "few (default): main columns; all: also ratio, divergence and raw share", choices=("few", "all")
 )
 TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
 MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
 TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
 LADDER = Option(
-    "ladder", None, "targets, such as 0.01,0.1 (default: all that were counted)", metavar="T,T,…", several=True
+    "ladder", None, "targets, such as 0.01,0.1 (default: all counted quantiles)", metavar="T,T,…", several=True
 )
 ORDER = Option("order", 2, "parameters in a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = Option("cells", "auto", "cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
-    "budget", None, "a column of budgets, or step for intermediate values (default: from the source)",
+    "budget", None, "a column of budgets, or 'step' for the intermediate values of a log (default: from the source)",
     metavar="COLUMN",
 )  # fmt: skip
 AT = Option(
     "at", None, "budgets to show, such as 1,5,50 (default: all, at most a dozen)", metavar="B,B,…", several=True
 )
 AMONG = Option(
-    "among", "all", "all: trials with a value at the budget (default); full: those that reached the full budget",
+    "among", "all", "all (default): trials with a value at the budget; full: trials that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
     "keep",
     0.95,
-    "the fraction of the target's best rows that each narrowed range must keep (default 0.95)",
+    "each narrowed range contains at least this fraction of the best rows (default 0.95)",
     metavar="K",
     type=float,
 )
@@ -86,7 +86,7 @@ FOLDS = Option("folds", 5, "folds of the cross-validation (default 5)", metavar=
 DEFAULT = Option(
     "default",
     None,
-    "the default configuration, as NAME=VALUE,… (default: that of the tool, or the medians of the trials)",
+    "the default configuration, as NAME=VALUE,… (default: from the source, or the medians of the trials)",
     metavar="V",
     several=True,
 )
@@ -94,12 +94,12 @@ NUMBER = Option("number", 10, "trials to propose (default 10)", metavar="N", typ
 GOAL = Option(
     "goal",
     "both",
-    "know: trials that make the ranking more certain; win: trials that are likely good; both (default): in turn",
+    "know: trials that make the ranking more certain; win: trials that are likely good; both (default): some of each",
     choices=("know", "win", "both"),
 )
 ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
-FOLDER = Option("folder", ".", "the only folder whose files may be read (default: this one)", metavar="FOLDER")
+FOLDER = Option("folder", ".", "the only folder to read files from (default: the current folder)", metavar="FOLDER")
 BEST = replace(
     BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})"
 )

@@ -46,7 +46,7 @@ def kept_codes(
 
 
 def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]:
-    """The objective (with several objectives, the Pareto rank) of the kept rows; levels are computed from these."""
+    """The objective of the kept rows; with several objectives, their Pareto rank."""
     ranked, keep = observations.ranked, observations.keep
     if keep is None:
         return ranked
@@ -57,8 +57,8 @@ def kept_values(observations: Observations, *, threads: int = 1) -> NDArray[Any]
 def sum_moments(
     observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
 ) -> Moments:
-    """The number of rows, the sum and the sum of squares of the objective in each level. The sums are NaN in a level
-    with rows that count as the worst."""
+    """The number of rows, the sum and the sum of squares of the objective in each level. The sums of a
+    level are NaN if a row has no objective."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count have a separate sum
@@ -81,8 +81,8 @@ def sum_moments(
 def count_rows(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, list[NDArray[Any]]]:
-    """For every parameter, the counts and objective sums by level and cell. If nearly all cells are empty, only the
-    cells with rows are returned, and their positions in the flattened table."""
+    """For every parameter, the counts and objective sums by level and cell. If nearly all cells are empty, return
+    counts, sums and positions (in the flattened table) of the other cells."""
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
     tables = count_places(observations, codes, levels, few)
@@ -124,7 +124,7 @@ def count_codes(
     names: Sequence[str] | None = None,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    """Counts and objective sums of `names` (None: all) by code and cell; rows with the code `levels` are left out."""
+    """Count and sum by code and cell, for the parameters `names` (None: all); the code `levels` marks rows to skip."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
@@ -199,7 +199,7 @@ def count_by_kernel(
 
 
 def jobs_of(observations: Observations, names: Sequence[str] | None = None) -> list[Job]:
-    """The columns to count; equal grids are neighbours, because the kernel counts such columns together."""
+    """The columns to count, sorted by grid size, because the kernel counts columns with equal grids together."""
     names = list(observations.space) if names is None else names
     jobs = [job_of(observations.columns[name], grid_of(observations.space[name])) for name in names]
     return sorted(jobs, key=lambda job: -job.grid.width)
@@ -229,7 +229,7 @@ def placed_of(column: Column, grid: Grid) -> kernel.Placed:
 
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
-    """Values, offset and table, if ``table[value - offset]`` is the cell of a value; None if cells need a search."""
+    """Values, offset and a table: ``table[value - offset]`` is the cell of a value. None if there is no such table."""
     if column.located:
         return column.values, 0, np.arange(grid.width, dtype=np.int32)
     if not column.is_coded and grid.inner is None:
@@ -261,14 +261,14 @@ class RunningCounts:
     _tables: dict[tuple[str, bool], tuple[Job, NDArray[Any]]] = field(default_factory=dict)
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
-        """Add a batch of rows; rows with the code `levels` are left out."""
+        """Add a batch of rows; the code `levels` marks rows to skip."""
         jobs, objective = jobs_of(observations), usable(observations.objective)
         placed, tables = [job.placed for job in jobs], [self._table(job) for job in jobs]
         if len(codes):
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)
 
     def _table(self, job: Job) -> NDArray[Any]:
-        """The table of a column; a column has two tables if some batches contain numbers and others codes."""
+        """The table of a column; a column has one table for batches of numbers and one for batches of codes."""
         key = job.name, job.order is None
         if key not in self._tables:
             self._tables[key] = job, np.zeros((self.levels + 1, job.grid.width), dtype=kernel.ENTRY)

@@ -34,7 +34,7 @@ def check_one_value(region: Region, name: str, objective: str, *, several: bool)
     if region.kind == "value" and several:
         names = objective.split(", ")
         raise QueryError(
-            f"{name} ({region}): with {len(names)} objectives one value is not enough; use a quantile, "
+            f"{name} ({region}): one value cannot choose rows by {len(names)} objectives; use a quantile, "
             f"or a condition such as {f'{names[0]} <= 1'!r}"
         )
 
@@ -44,7 +44,7 @@ def bounds(region: Region) -> tuple[Fraction, Fraction]:
 
 
 def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_level: NDArray[np.int64]) -> None:
-    """Raise an error unless the target contains some, but not all, rows of the region, and no other rows."""
+    """Raise an error if the target is empty, not inside the region, or equal to the region."""
     first, last = max(inner[0], outer[0]), min(inner[1], outer[1])
     inside, rows, common = (int(by_level[slice(*span)].sum()) for span in (inner, outer, (first, max(first, last))))
     better = int(by_level[outer[0] : inner[1] - 1].sum())  # rows that are better than the last, tied rows of the target
@@ -62,26 +62,26 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
 
 
 def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, *same: str | Arg) -> None:
-    """Raise an error if the target is empty, not inside the region (`stray` rows), or equal to the region (`rows`)."""
+    """Raise an error if the target is empty, has `stray` rows outside the region, or has all `rows` of the region."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
         raise QueryError(
-            f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}), and all must be "
-            "inside: choose a smaller target or a wider region"
+            f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}); "
+            "choose a smaller target, or a region that contains it"
         )
     if inside == rows:
         raise QueryError(f"target ({wanted}) and region ({base}) contain the same {rows:,} rows", *same)
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
-    """Notes if the target or the region has more or fewer rows than its quantile says; `own` is as in `Levels`."""
+    """The notes of `ties_note` for the target and the region."""
     regions = (("target", wanted, inside), ("region", base, rows))
     return [note for name, region, many in regions for note in ties_note(name, region, many, total, own=own)]
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """A note if a quantile contains more or fewer rows than its size says, because of ties or given levels."""
+    """A note if ties or given levels change the number of rows in a quantile; `own` is explained in `Levels`."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
@@ -110,7 +110,7 @@ class Contrast:
     repeats: float = 1.0  # the number of rows that count as one independent row
 
     def independent(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The counts of target and region, divided by `repeats`, because repeated rows are not independent."""
+        """Both counts divided by `repeats`, because repeated rows are not independent."""
         if self.repeats == 1.0:
             return self.target, self.region
         return self.target / self.repeats, self.region / self.repeats
@@ -157,9 +157,10 @@ class Slice:
 def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
-    """The targets at the quantiles `parts` that contain some but not all rows of the region, strictest first. Also
-    return the quantiles that are left out because ties make their target equal to a stricter one. `parts` must be
-    quantiles of levels.
+    """The targets at the quantiles `parts`, strictest first; `parts` must be quantiles of levels.
+
+    Targets that are empty, equal to the region or not inside it are left out. If ties make targets equal, only the
+    first is used, and the other quantiles are returned too.
     """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
@@ -182,7 +183,7 @@ def slices_of(
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
-    """The rows of the region `base` that are among the best `part` of all rows, which ends at the value `threshold`."""
+    """The region `base` up to the quantile `part` of all rows; `threshold` is the objective at this quantile."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
     ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)
@@ -225,7 +226,7 @@ def codes_of_levels(
 
 
 def codes_of_rows(observed: Observations, wanted: Region | RowSet, base: Region | RowSet, nan: NanPolicy) -> Codes:
-    """The codes of `codes_of_levels` for sets of rows; an error is raised if the region does not contain the target."""
+    """The codes of `codes_of_levels` for sets of rows; raises an error if the region does not contain the target."""
     counted = counted_rows(observed, nan)
     target, region = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
     sizes = int(target.sum()), int(np.sum(target & ~region)), int(region.sum())

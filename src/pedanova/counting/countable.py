@@ -59,7 +59,7 @@ class Countable(ABC):
 
     @abstractmethod
     def ranked(self) -> RankedObjective:
-        """A function that finds the objective at given ranks, the number of rows, and the number that are not NaN."""
+        """A function that returns the objective at given ranks, the number of rows, and how many are not NaN."""
 
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Add thresholds to `levels` and count again; levels of another analysis cannot get additional quantiles."""
+        """Add thresholds to `levels` and count again; quantiles are not added to levels of another analysis."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -105,7 +105,7 @@ class Counted:
 
 
 def levels_for(source: Countable, levels: object) -> Levels:
-    """`levels` if they come from another analysis; otherwise levels at quantiles of the rows of `source`."""
+    """Use the `Levels` of another analysis, or compute levels at quantiles of the rows of `source`."""
     if isinstance(levels, Levels):
         return borrowed(levels, source)
     cells = sum(grid_of(parameter).width for parameter in source.space.values())
@@ -124,19 +124,19 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
     if source.several or levels.several:
         raise QueryError(
             Arg("levels"),
-            " of another analysis cannot be used with several objectives, because rows are then ranked within ",
-            "one table; analyze all rows at once",
+            " of another analysis cannot be used with several objectives, because Pareto ranks of different ",
+            "tables cannot be compared; analyze all rows at once",
         )
     for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):
         if old != new:
-            raise QueryError(Arg(name, new), f" differs from that of the given levels, {old!r}")
+            raise QueryError(Arg(name, new), f" must be {old!r}, as in the given levels")
     return levels.borrowed()
 
 
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """Make tallies and notes from counts (`part`: of a part of the table); with `inside`, check all values."""
+    """Make tallies and notes from the counts of a table or a `part` of it; with `inside`, no value may be outside."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])
@@ -192,7 +192,7 @@ def _few_notes(tally: Tally) -> list[Note]:
 
 
 def _few_in_words(domain: Parameter, rows: int) -> str:
-    """A note on a domain of a `Switch` with few rows; a domain of one word with digits may be meant as a number."""
+    """A note on a domain with few rows; if the domain is one word with digits, it may be a mistyped number."""
     words = f"has only {rows} row{'s' * (rows != 1)}, so its numbers are rough"
     if not isinstance(domain, Categorical) or len(domain.choices) > 1:
         return f"its domain {domain} {words}"

@@ -82,7 +82,7 @@ def place(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tradeoff:
-    """The values of two objectives for each row; rows in which one of them is not finite are left out."""
+    """The values of two objectives for each row; rows with a value that is not finite are left out."""
 
     names: tuple[str, str]
     directions: tuple[str, str]

@@ -33,8 +33,8 @@ LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows wit
 class Levels:
     """Disjoint ranges of the objective, best first. Each level ends at a threshold (included).
 
-    The last threshold is infinite, so that every later row also has a level. If you pass the levels of one analysis as
-    ``levels=`` of another, the two analyses can be added.
+    The last threshold is infinite, so that every row has a level, also in other data. If you pass the levels of one
+    analysis as ``levels=`` of another, the two analyses can be added.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Levels:
     complete
         Whether every distinct objective has its own level.
     own
-        Whether the levels come from the rows that are counted, not from other rows.
+        Whether the levels were computed from the counted rows; False if they come from another analysis.
     several
         Whether there are several objectives; the thresholds are then Pareto ranks.
 
@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """An array (levels - 1,): rows whose signed objective is ``boundaries[i]`` or more lie after level i."""
+        """An array (levels - 1,): a row lies after level i if its signed objective is at least ``boundaries[i]``."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
@@ -111,11 +111,11 @@ class Levels:
             i = unlike[0]
             return f"thresholds differ: {self.thresholds[i]:g} and {other.thresholds[i]:g}"
         if (self.quantiles, self.index) != (other.quantiles, other.index):
-            return "quantiles have different thresholds"
+            return "quantiles or their thresholds differ"
         return None
 
     def borrowed(self) -> Levels:
-        """The same thresholds, marked as taken from another analysis, whose rows define the quantiles."""
+        """The same levels, marked as taken from another analysis; quantiles refer to the rows of that analysis."""
         return replace(self, complete=False, own=False)
 
     def with_values(self, values: Iterable[float]) -> Levels:
@@ -125,7 +125,7 @@ class Levels:
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """The index of a region's first level, and that of its last level plus 1; `rows` are the rows by level."""
+        """The first level of a region, and its last level + 1; `rows` is the number of rows in each level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)
@@ -141,7 +141,7 @@ class Levels:
                 rank = rank_of(cut.part, int(rows.sum()))
                 return int(np.searchsorted(np.cumsum(rows), rank)) + 1
             have = ", ".join(percent(part) for part in self.quantiles)
-            why = "the data is no longer available" if self.own else "the levels are those of other data"
+            why = "the data is no longer available" if self.own else "the levels come from another analysis"
             raise LevelsError(
                 f"{cut} were not counted, and {why}; choose one of {have}, or analyze the data again with ",
                 Arg("levels"),
@@ -153,12 +153,12 @@ class Levels:
             return int(np.searchsorted(signed, cut.signed, side="right"))
         have = ", ".join(f"{value:g}" for value in self.thresholds[:-1] if abs(value) < LARGEST)
         raise LevelsError(
-            f"the objective {self.sign * cut.signed:g} is not a counted level, and the data is no longer available; "
+            f"rows were not counted at the objective {self.sign * cut.signed:g}, and the data is no longer available; "
             f"choose one of {have}"
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the fraction of the rows up to its threshold; ties or later data change this fraction."""
+        """For each quantile, the actual fraction of rows up to its threshold; ties and other data change it."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

@@ -1,8 +1,8 @@
-"""Count target and region rows in the joint coarse cells of two or more parameters.
+"""Count target and region rows in coarse grids of two or more parameters.
 
-The coarse cell of a row in one column is one byte. For sets of more than two parameters, several columns are combined
-into each of two bytes, which the kernel counts like a pair. With many rows, pairs are combined too: if each byte holds
-two columns, one count gives four pairs.
+The coarse cell of a row in one column is one byte. The kernel counts pairs of bytes. For larger sets of parameters, a
+byte combines the cells of several columns. With many rows, this is also faster for pairs: two bytes with two columns
+each give the counts of four pairs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FillCodes = Callable[[slice, NDArray[np.uint8]], None]  # writes the coarse code
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetTally:
-    """The number of rows in the joint coarse cells of every set of `order` parameters (``itertools.combinations``)."""
+    """The number of rows in each coarse cell of every set of `order` parameters (``itertools.combinations``)."""
 
     groups: Mapping[str, Groups] = field(repr=False)
     order: int
@@ -59,7 +59,7 @@ def width_of(groups: Mapping[str, Groups]) -> int:
 def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
     """Merge the cells of a grid into at most about `cells` groups with similar numbers of rows.
 
-    The result gives the group of each cell. If few cells have rows, each of them is a group; otherwise neighbouring
+    The result gives the group of each cell. If few cells have rows, each cell is a group. Otherwise neighbouring
     cells, or rare categories, are merged. Missing values and values outside the space have groups of their own. Every
     domain of a `Switch` gets groups in proportion to its rows.
     """
@@ -111,7 +111,7 @@ def tally_sets(
 
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
-    """For the region rows among `rows`: the code of each row, and for every parameter its coarse cell."""
+    """The codes of those `rows` that are in the region, and their coarse cells for every parameter."""
     parts = codes[rows]
     inside = None if parts.max(initial=0) < PARTS else np.flatnonzero(parts < PARTS)
     columns = []
@@ -131,7 +131,7 @@ def packed(columns: Sequence[Codes], width: int) -> Codes:
 
 
 def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.uint32]:
-    """For every pair of byte columns, count rows by both values: an array (pairs, target or rest, value, value)."""
+    """Count rows for every pair of byte columns: an array (pairs, target or rest, first value, second value)."""
     tables = np.zeros((math.comb(len(shared), 2), PARTS, side, side), dtype=np.uint32)
     kernel.call("count_pairs", np.stack(shared), parts, len(parts), len(shared), side, PARTS, tables)
     return tables
@@ -148,7 +148,7 @@ def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads:
 
 
 def filler_of(observed: Observations, name: str, groups: Groups) -> FillCodes:
-    """A function that writes the coarse cells of a parameter for some rows, by the fastest exact method."""
+    """A function that writes the coarse cells of a parameter for a slice of rows."""
     grid = grid_of(observed.space[name])
     placed = placed_of(observed.columns[name], grid)
     if placed.lookup is None and grid.cell_of is not None:  # the kernel finds sorted positions
@@ -214,7 +214,7 @@ def is_shared(rows: int, columns: int, width: int) -> bool:
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """Extract the table of each pair of columns from the tables of combined bytes; a last byte may hold one column."""
+    """Split the tables of combined bytes into one table for each pair of columns; the last byte may hold one column."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)

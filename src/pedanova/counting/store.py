@@ -128,7 +128,7 @@ def decode(archive: Any) -> Stored:
     space = Space.from_dict(header["space"])
     count = header["levels"]
     if not isinstance(count, int) or not 0 < count <= MAX_LEVELS or not space:
-        raise FormatError(f"has {count!r} levels of {len(space)} parameters")
+        raise FormatError(f"has an invalid header: {count!r} levels, {len(space)} parameters")
     levels = decode_levels(header, array_in(archive, "thresholds", "f", (count,)))
     tallies = {}
     for i, (name, parameter) in enumerate(space.items()):
@@ -158,7 +158,7 @@ def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDAr
     size = archive.zip.getinfo(f"{name}.npy").file_size
     array = archive[name] if size <= 8 * math.prod(shape) + 1024 else np.empty(0)
     if array.shape != shape or array.dtype.kind != kind:
-        raise FormatError(f"has {size} bytes of {name}, which are not an array of shape {shape}")
+        raise FormatError(f"has an array {name!r} of {size} bytes with the wrong type or shape (expected: {shape})")
     return np.asarray(array)
 
 
@@ -204,4 +204,4 @@ def check_counts(tallies: Mapping[str, Tally]) -> None:
         if tally.counts.min() < 0 or tally.counts.max() > 2**53:
             raise FormatError(f"has impossible counts of {name!r}")
         if not np.array_equal(tally.rows_by_level(), first.rows_by_level()):
-            raise FormatError(f"counts different rows for {name!r} and {first.name!r}")
+            raise FormatError(f"has different numbers of rows for {name!r} and {first.name!r}")

@@ -62,7 +62,7 @@ class Tally:
         sums: NDArray[np.float64],
         places: NDArray[np.intp] | None = None,
     ) -> None:
-        """With `places`, `counts` and `sums` contain only the cells at these positions of the flattened table."""
+        """If `places` is given, `counts` and `sums` belong to the cells at these positions of the flattened table."""
         if places is None:
             places, counts, sums = self._compressed(name, (levels.count, grid_of(parameter).width), counts, sums)
         self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=(counts, sums))
@@ -71,7 +71,7 @@ class Tally:
     def _compressed(
         name: str, shape: tuple[int, int], counts: NDArray[Any], sums: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp] | None, NDArray[Any], NDArray[np.float64]]:
-        """The positions, counts and sums of the non-empty cells if these are few, otherwise None and whole tables."""
+        """If few cells have rows, the positions, counts and sums of these cells; otherwise None and whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts of shape {counts.shape} and sums of shape "
@@ -217,7 +217,7 @@ class Moments:
     def __post_init__(self) -> None:
         shapes = {self.rows.shape, self.sums.shape, self.squares.shape}
         if shapes != {self.centres.shape}:
-            raise MergeError(f"moments of {len(self.centres)} levels cannot have shapes {sorted(shapes)}")
+            raise MergeError(f"moments have the shapes {sorted(shapes)}, but there are {len(self.centres)} levels")
         object.__setattr__(self, "powers", np.broadcast_to(self.powers, self.centres.shape))
 
     def spread(self, first: int, last: int) -> ObjectiveSpread:
@@ -259,7 +259,7 @@ class Moments:
 
 
 def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
-    """The exponent of two of the largest distance (between centres, or of a row from its centre); 0 if all are 0."""
+    """The binary exponent of the largest distance between centres or from a row to its centre; 0 if all are 0."""
     sizes = np.concatenate([np.abs(off), np.sqrt(squares)])
     added = np.concatenate([np.zeros_like(powers), powers])
     finite = (sizes > 0) & np.isfinite(sizes)
@@ -277,7 +277,7 @@ def centres_of(levels: Levels) -> Reals:
 
 
 def powers_of(levels: Levels) -> Powers:
-    """(levels,) An exponent p for each level, whose differences are divided by 2^p; usually 0."""
+    """An exponent p for each level, as an array (levels,): distances are divided by 2^p; usually 0."""
     sizes = np.abs(levels.thresholds)
     sizes = np.where(sizes < LARGEST, sizes, 0.0)
     largest = np.maximum(sizes, np.append(0.0, sizes[:-1]))
@@ -322,7 +322,7 @@ class Counts:
 
     @classmethod
     def beside(cls, slices: Sequence[Counts]) -> Counts:
-        """Join counts of the same rows for different parameters; the first of `slices` is changed and returned."""
+        """Join counts of the same rows for different parameters; they are added to the first of `slices`."""
         first, *others = slices
         for more in others:
             first.tables.update(more.tables)
@@ -339,7 +339,7 @@ def check_alike(one: Any, two: Any) -> None:
     if one.objective != two.objective:
         raise MergeError(f"objectives differ: {one.objective!r} and {two.objective!r}")
     if one.levels.several or two.levels.several:
-        words = "analyses of several objectives cannot be added, because rows are ranked within one table"
+        words = "analyses of several objectives cannot be added: Pareto ranks of different tables cannot be compared"
         raise MergeError(f"{words}; analyze all rows at once")
     if list(one.tallies) != list(two.tallies):
         raise MergeError(f"parameters differ: {list(one.tallies)} and {list(two.tallies)}")

@@ -117,7 +117,7 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
     if fixed:
         yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
     domains = ((study, in_words(space[name])) for study, space in spaces.items() if name in space)
-    yield from differing("ranges differ; each importance refers to the range of its own study", domains, name)
+    yield from differing("ranges differ, so the importances refer to different ranges", domains, name)
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
