@@ -246,8 +246,8 @@ class TestDeclared:
         ("space", "words"),
         [
             ({"beta": pa.Float(0, 1, when={"optimiser": "sgd"})}, "beta: no column is called 'optimiser'"),
-            ({"optimizer": OPTIMIZER, "beta": pa.Float(0, 1, when={"optimizer": "sgdd"})}, "is 'sgdd' can never be"),
-            ({"beta": pa.Float(0, 1, when={"optimizer": "sgdd"})}, "condition optimizer is 'sgdd' is never true"),
+            ({"optimizer": OPTIMIZER, "beta": pa.Float(0, 1, when={"optimizer": "sgdd"})}, "'sgdd'\" can never be"),
+            ({"beta": pa.Float(0, 1, when={"optimizer": "sgdd"})}, "condition \"optimizer is 'sgdd'\" is never true"),
             ({"beta": pa.Float(0, 1, when={"optimizer": "adam", "kind": "heavy"})}, "is never true; check"),
             (NESTED | {"lr": pa.Float(0, 1, when={"kind": "heavy", "optimizer": "adam"})}, "lr: .* is never true"),
         ],

@@ -140,7 +140,7 @@ def assembled(
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])
-        raise SpaceError(f"{name}: its condition {condition} is never true; check the values")
+        raise SpaceError(f'{name}: its condition "{condition}" is never true; check the values')
     if inside:
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))

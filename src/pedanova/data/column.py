@@ -395,13 +395,13 @@ def is_gap(label: Label) -> bool:
 
 
 def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """The number formats that can read all labels, the most likely first; only `PLAIN` if it can."""
+    """The number formats that fit all labels, the most likely first; if `PLAIN` fits, only `PLAIN`."""
     every = every_form(labels)
     return every[:1] if PLAIN in every else every
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """All number formats that can read all labels, even if `PLAIN` can: rows read later may need another one."""
+    """All number formats that fit all labels, even if `PLAIN` fits, because later rows may need another format."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)

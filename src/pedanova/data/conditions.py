@@ -267,7 +267,7 @@ class Spans:
         return Spans(present, gone, self.orphans + other.orphans)
 
     def threshold(self) -> Interval | None:
-        """The parent's values for which the child has a value, as a range; None if these values are not a range."""
+        """The range of the parent in which the child has a value; None if there is no such range."""
         if self.orphans or min(self.present[0], self.gone[0]) < FEWEST_BESIDE:
             return None
         if self.gone[2] < self.present[1]:
@@ -278,7 +278,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """The range of the numbers of each kind; None if two ranges overlap or a kind has too few numbers."""
+    """For each kind, the range of its numbers; None if two ranges overlap or a kind has too few numbers."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))

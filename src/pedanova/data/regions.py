@@ -90,7 +90,7 @@ class Region:
 
     @property
     def is_all(self) -> bool:
-        """Whether the region contains all rows of any table."""
+        """Whether the region contains all rows of every table."""
         return self.kind == "quantile" and not self.low and self.high in (None, 1)
 
     def as_float32(self) -> Region:

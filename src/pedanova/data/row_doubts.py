@@ -159,7 +159,7 @@ def doubtful_columns(
 def _parts_of_runs(
     names: Collection[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None
 ) -> dict[str, str]:
-    """Columns that change while the objective stays the same; such rows may be the steps of one run."""
+    """Columns that change while the objective stays the same; these rows may be the steps of one run."""
     rows = slice(None) if keep is None else keep
     scores = goal.values[rows]
     same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))

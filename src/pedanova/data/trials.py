@@ -151,7 +151,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
 def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
-    """Make a table of `rows`; `codes`: a row is in the target (0), only in the region (1), or outside (2)."""
+    """Make a table of `rows`; a code is 0 in the target, 1 in the rest of the region, and 2 outside."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}

@@ -95,7 +95,7 @@ def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
 
 @dataclass(frozen=True, slots=True)
 class DomainChange:
-    """How the domain of one parameter changed; a new parameter has no `before`, a removed one no `after`."""
+    """How a domain changed; `before` is None for a new parameter, and `after` is None for a removed parameter."""
 
     name: str
     before: Parameter | None

@@ -101,7 +101,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """The cell of each label; it may equal the cell as a value, as text or as a number ("0.10" is 0.1)."""
+        """The cell of each label; labels match as values, as texts or as numbers ("0.10" matches 0.1)."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)

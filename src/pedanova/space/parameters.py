@@ -380,7 +380,7 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
         if stray:
             condition = f"{parent} {in_condition(stray)}"
-            raise SpaceError(f"{name}: its condition {condition} can never be true; {parent} is one of {choices}")
+            raise SpaceError(f'{name}: its condition "{condition}" can never be true; {parent} is one of {choices}')
 
 
 KINDS: dict[str, type[Any]] = {
