@@ -132,7 +132,6 @@ def recoded(column: Column) -> Column:
 
 
 def _from_objects(name: str, rows: list[object]) -> Column:
-    """Make a column of numbers if all values are numbers; otherwise, make a column of codes with labels."""
     plain = [plain_value(value) for value in rows]
     kinds = {type(value) for value in plain if value is not None}
     missing = np.array([value is None for value in plain], dtype=bool)

@@ -190,7 +190,6 @@ def reordered(observed: Observations) -> Observations:
 
 
 def _within_region(observed: Observations, region: Region) -> Observations:
-    """Keep only the rows in a region of the objective, and add a note."""
     if region.kind == "value" and len(observed.goals) > 1:
         column = observed.goals[0].name
         raise QueryError(

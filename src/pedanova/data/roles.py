@@ -435,7 +435,6 @@ class KnownColumns:
 
 
 def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
-    """The values of the columns that have a value in every row."""
     rows = max((len(one.present) for one in columns.values()), default=0)
     return {name: one.present for name, one in columns.items() if one.full and len(one.present) == rows > 0}
 
@@ -550,7 +549,6 @@ def _computed(settings: Mapping[str, Values]) -> set[str]:
 
 
 def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) -> bool:
-    """Whether the columns are parameters: at least one is in `sure`, and most are in `likely`."""
     return not sure.isdisjoint(names) and 2 * len(likely.intersection(names)) > len(names)
 
 

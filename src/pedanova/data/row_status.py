@@ -84,7 +84,6 @@ def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
 
 
 def _by_column(state: object) -> str:
-    """A phrase with the name of the column that shows which rows failed; empty if the states have no name."""
     name = state if isinstance(state, str) else getattr(state, "name", "")
     return f" (by the column {name})" if name else ""
 
