@@ -40,7 +40,7 @@ class Count(int):
 
 
 class Note(str):
-    """A sentence (a `str`) that also has its kind, the parameter it is about (`subject`), and its words as data."""
+    """A sentence (a `str`) with additional data: its kind, its parameter (`subject`), and its words."""
 
     kind: Kind
     subject: str

@@ -101,7 +101,7 @@ class TableColumn:
 
 
 def fitted(columns: Sequence[TableColumn], width: int) -> list[TableColumn]:
-    """The columns that fit into `width` terminal columns, with their bars drawn as text."""
+    """The table columns that fit into lines of `width` characters, with bars drawn as text."""
     longest = max(16, width // 3)
     kept = [_safe(column, longest) for column in columns]
     while _bar_width(kept, width) < USUAL_BAR and any(column.leave for column in kept):
@@ -182,7 +182,7 @@ def _ink(text: str, ink: str, colour: bool) -> str:
 
 
 def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool = False) -> str:
-    """A text table of at most `width` columns; table columns that do not fit are printed below the first ones."""
+    """A text table with lines of at most `width` characters; columns that do not fit are printed below the others."""
     first, *others = [
         _safe(replace(c, kind=("words" if c.kind == "words" else "number") if i else "name"), max(16, width // 3))
         for i, c in enumerate(columns)

@@ -184,7 +184,7 @@ def _open_server(url: str, shown: str, family: str) -> Any:
 
 @contextmanager
 def complaints(shown: str, family: str) -> Iterator[None]:
-    """A context manager that turns errors of a database driver into one line without the password."""
+    """A context manager that shortens errors of a database driver to one line without the password."""
     try:
         yield
     except (DataError, FormatError, MissingLibraryError):

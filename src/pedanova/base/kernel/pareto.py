@@ -39,13 +39,13 @@ def halving(fronts: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 def ranks_of(losses: Reals) -> NDArray[np.int64]:
-    """The number of each row's Pareto front, as an array (rows,); front 0 is the best."""
+    """The index of each row's Pareto front, as an array (rows,); front 0 is the best."""
     distinct, back = np.unique(losses + 0.0, axis=0, return_inverse=True)
     return front_of(distinct)[back.reshape(-1)]
 
 
 def front_of(distinct: Reals) -> NDArray[np.int64]:
-    """The Pareto front of each row. `distinct` must be sorted lexicographically, so that dominating rows come first."""
+    """The index of each row's Pareto front; `distinct` must be sorted, so that dominating rows come first."""
     if distinct.shape[1] == 1:
         return np.arange(len(distinct))
     if kernel.available():

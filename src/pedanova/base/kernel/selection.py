@@ -136,7 +136,7 @@ def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
 
 
 def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
-    """The slot of each of the signed `values`, which must not be NaN; numbered as in `count_slots`."""
+    """The slot of each signed value, numbered as in `count_slots`; values must not be NaN."""
     first, shift, slots = window
     keys = np.maximum(keys_of(values), np.uint64(first)) - np.uint64(first)
     return np.asarray(np.minimum(keys >> np.uint64(shift), np.uint64(slots - 1)).astype(np.int64))

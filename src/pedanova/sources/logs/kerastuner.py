@@ -106,7 +106,7 @@ def _metrics(entry: Dict) -> dict[str, Dict]:
 
 
 def _best(metric: Dict) -> float | None:
-    """The best value of a metric over steps, averaged over executions, as Keras Tuner scores a trial."""
+    """The score of a trial as in Keras Tuner: the mean of all executions, at the best step."""
     known = [mean for _, mean in _means(metric) if not math.isnan(mean)]
     if not known:
         return None

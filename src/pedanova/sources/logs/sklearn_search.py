@@ -148,7 +148,7 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """The space of a search; None if the grids contradict each other. Unbounded ranges end at the tried values."""
+    """The space of a search, or None if it is unclear; an unbounded range ends at the extreme tried values."""
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
     if not isinstance(grid, Mapping) or not grid:
@@ -162,7 +162,7 @@ def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space |
         space = Space(domains)
     except (SpaceError, DataError, TypeError, ValueError, AttributeError):
         return None, []
-    words = f"drawn from a distribution without bounds; the range of the values is used: {listed(open_ended)}"
+    words = f"the range of the tried values is used, because the distribution has no bounds: {listed(open_ended)}"
     return space, [Note("space", words)] if open_ended else []
 
 

@@ -48,7 +48,7 @@ class Events:
 
     @property
     def last(self) -> dict[str, float]:
-        """The value of each metric at the highest step; of several values, the one written last."""
+        """The value of each metric at the highest step; if this step has several values, the one written last."""
         return {name: max(enumerate(points), key=lambda one: (one[1][0], one[0]))[1][1]
                 for name, points in self.curves.items()}  # fmt: skip
 

@@ -270,7 +270,7 @@ def is_place(path: Path, is_run: Test) -> bool:
 
 
 def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
-    """The folder `path` itself if it fits, or its subfolder that `study` names."""
+    """The folder `path` if it fits, otherwise its subfolder with the name `study`."""
     places = [path] if fits(path) else sorted(filter(fits, folders_in(path)))
     return choose({place.name: place for place in places}, study, path, what)
 

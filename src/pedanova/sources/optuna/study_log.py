@@ -394,7 +394,7 @@ def constraints_in(attributes: Mapping[str, Any]) -> dict[str, float]:
 
 
 def as_plain(value: Any) -> Any:
-    """NumPy scalars and tensors with one number as Python numbers."""
+    """Convert NumPy scalars, and tensors with one number, to Python numbers."""
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
 
 

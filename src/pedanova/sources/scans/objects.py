@@ -246,7 +246,7 @@ def web_system(scheme: str) -> Any:
 
 
 def retried(read: Callable[[], Read]) -> Read:
-    """The result of `read`, which is called again if the server is busy; a missing file is an error at once."""
+    """Call `read`, and call it again if the server is busy; a missing file is an error at once."""
     for number in range(TRIES - 1):
         try:
             return read()
@@ -261,7 +261,7 @@ def retried(read: Callable[[], Read]) -> Read:
 
 @contextmanager
 def plain_words(url: str) -> Iterator[None]:
-    """A context manager that turns errors of a store's library into one line without the secrets of the URL."""
+    """A context manager that shortens errors of a store's library to one line without the secrets of the URL."""
     try:
         yield
     except FileNotFoundError:

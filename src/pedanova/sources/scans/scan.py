@@ -1,4 +1,4 @@
-"""Tables that need not fit into memory: files and plans of data frame libraries, read batch by batch.
+"""Tables that need not fit into memory: files, and lazy tables of data frame libraries, read batch by batch.
 
 A scan has parts: files, or row groups of a large file. Every part can be read separately and repeatedly, also on
 another machine. For Spark's data frames, Spark's workers apply a function to every partition.
@@ -167,7 +167,7 @@ class TableScan:
 
 
 def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
-    """A scan of files (with `skip`, without unreadable ones), lazy frames or relations; None for other data."""
+    """A scan of files, lazy frames or relations; None for other data. With `skip`, unreadable files are left out."""
     if isinstance(data, str | os.PathLike):
         return scan_place(os.fspath(data), skip=skip, delimiter=delimiter)
     if is_spark(data):
@@ -219,7 +219,7 @@ def is_pattern(place: str) -> bool:
 
 
 def find_files(place: str) -> Sequence[Path]:
-    """The files of a table: one, those that match a pattern, or all in a folder; hidden files are left out."""
+    """The files of a table, given by a path, a pattern or a folder; hidden files are left out."""
     path = Path(place)
     if is_pattern(place):
         files = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207

@@ -246,7 +246,7 @@ def iceberg_snapshot(scan: Any, name: str) -> Snapshot:
 
 @contextmanager
 def told_by(name: str) -> Iterator[None]:
-    """A context manager that turns errors of `deltalake` or `pyiceberg` into one line that names the table."""
+    """A context manager that shortens errors of `deltalake` or `pyiceberg` to one line that names the table."""
     try:
         yield
     except PedanovaError:

@@ -242,7 +242,7 @@ def hydra_sweep_in(plain: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
 
 
 def hydra_setting(name: str, given: Any) -> Parameter | str:
-    """Convert a parameter as written on Hydra's command line to a domain, or to the reason why that is not possible.
+    """Convert a parameter of Hydra's command line to a domain; if this is not possible, return the reason as text.
 
     Examples
     --------

@@ -226,5 +226,5 @@ def as_dict(cell: object) -> dict[str, Any] | None:
 
 
 def spelled_number(value: object) -> object:
-    """The value, or the number for words such as "NaN", because JSON has no NaN."""
+    """Convert words such as "NaN" to numbers, because JSON has no NaN; other values are unchanged."""
     return WORDS.get(value, value) if isinstance(value, str) else value
