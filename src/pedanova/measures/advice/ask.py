@@ -152,7 +152,7 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """For each parameter, a mask of its cells in the region: a box, or all cells from lowest to highest in the rows."""
+    """For each parameter, a mask of its cells in the region, which is a box or the range of the rows' values."""
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}

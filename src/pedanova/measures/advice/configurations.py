@@ -115,7 +115,7 @@ class Rules:
         return blocks
 
     def settled(self, settings: Settings) -> Settings:
-        """Make conditional parameters consistent: inactive ones lose their value, active ones get a typical value."""
+        """Remove the values of inactive parameters, and give typical values to active parameters that lack a value."""
         settings = settings.copy()
         for name in self.children:
             j = self.names.index(name)

@@ -1,8 +1,8 @@
 """Gains: how much tuning improves the objective over a default, per parameter, in total, and step by step.
 
-Gains come from posterior samples of the objective. A gain and its lower end use the same value in all samples, the one
-with the best median: choosing the best value of each sample would inflate the gain. The upper end of the interval does
-use the best value of each sample.
+Gains come from posterior samples of the objective. Choosing the best value separately in each sample would inflate the
+gain. So the gain and the lower end of its interval use one value for all samples, the value with the best median. The
+upper end uses the best value of each sample.
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ class Gains(NamedTable[Gain]):
         The default and the best configuration, as values by parameter; None for inactive parameters.
     safe_loss, tolerance
         `safe_loss`: the loss (its upper 95 % bound) if all safe parameters stay at their defaults. `tolerance`: the
-        limit for this loss: a tenth of the total gain, or a fiftieth of the objective's interquartile range if larger.
+        limit for this loss: a tenth of the total gain or a fiftieth of the interquartile range of the objective,
+        whichever is larger.
     objective, direction, region
         The name of the objective, its direction, and the region in words.
     default_was_run
@@ -275,7 +276,6 @@ class Tuning:
         return start
 
     def inside(self, settings: Settings) -> Settings:
-        """The configurations that lie in the region."""
         masks = [self.kept[name][settings[:, j]] for j, name in enumerate(self.rules.names) if name in self.kept]
         return settings[np.logical_and.reduce(masks)] if masks else settings
 
@@ -378,7 +378,7 @@ def safe_together(
 
 
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
-    """The gain of a parameter, from samples at its values (`along`) and at good points with its default (`behind`)."""
+    """The gain of a parameter, from samples at its values (`along`), and at good points with its default (`behind`)."""
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
     slack = samples.misfit if len(line) > 1 else 0.0

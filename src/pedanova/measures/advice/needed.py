@@ -96,7 +96,7 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: how much the best value improves at most (with 95 % probability) with four times as many trials; None
+        `better`: the largest improvement of the best value (with 95 % probability) by four times as many trials; None
         without a model. `negligible`: a fiftieth of the distance from a typical configuration to the best.
 
     Examples
@@ -181,7 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """How many further trials divide a width by `factor`, if it is proportional to trials^-power; None above `MOST`."""
+    """How many further trials reduce a width by `factor`, if it is proportional to trials^-power; None above `MOST`."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)
@@ -231,7 +231,7 @@ def first_stays(rows: Sequence[Importance]) -> bool:
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """Whether to stop; `better` is the possible improvement, `distance` is from a typical to the best objective."""
+    """Whether to stop; `better`: the possible improvement; `distance`: between a typical and the best objective."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
     settled = stays >= FIRST_STAYS and better is not None and better <= negligible
     return StopAdvice(settled, rows[0].name, stays, better, negligible)

@@ -218,7 +218,6 @@ QUANTILES = np.linspace(-2.0, 2.0, 9)[None, :]  # coarse quantiles of a normal d
 
 
 def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
-    """The expected improvement over the best score so far."""
     gap = (best - mean) / deviation
     density: Reals = np.exp(-0.5 * gap**2) / math.sqrt(2.0 * math.pi)
     return (best - mean) * normal_below(gap) + deviation * density

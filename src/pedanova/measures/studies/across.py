@@ -229,7 +229,7 @@ class Matrix:
     def block(self) -> tuple[list[int], list[int]]:
         """The indices of the studies and parameters to rank.
 
-        At least half of the studies have each of these parameters. Each of these studies has all these parameters.
+        A parameter is ranked if at least half of the studies have it. A study is ranked if it has all these parameters.
         """
         known = np.isfinite(self.shares)
         columns = np.flatnonzero(known.mean(axis=0) >= 0.5)
@@ -404,7 +404,7 @@ SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
-    """(rows,) The index of each row's group, and the names of the groups; rows without a group have the next index."""
+    """(rows,) The index of each row's group, and the names of the groups; without a group, the index is len(names)."""
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
@@ -539,7 +539,7 @@ def grouped(
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:
-    """The data of every study; `column` has the study of each row; cached for the last two columns."""
+    """The data of every study; `column` contains the names of the studies; cached for the last two columns."""
     return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
 
 

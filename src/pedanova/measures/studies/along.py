@@ -112,7 +112,7 @@ def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng
 
 
 def _as_sure_as(rows: Sequence[Importance], centre: Sequence[Importance]) -> list[Importance]:
-    """The shares of `centre`, with the widths of the intervals of `rows`."""
+    """The shares of `centre`, with intervals as wide as in `rows`."""
     return [
         replace(mid, low=mid.share + (row.low or 0.0) - row.share, high=mid.share + (row.high or 0.0) - row.share)
         for row, mid in zip(rows, centre, strict=True)
@@ -187,7 +187,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
-        """The lowest budget from which on all rankings are the same as at the full budget; None if there is none."""
+        """The lowest budget with the same ranking as the full budget and all budgets between; None if there is none."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":

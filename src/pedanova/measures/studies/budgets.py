@@ -110,7 +110,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
 
 
 def ends_there(column: Column, curves: Curves) -> bool:
-    """Whether the column is the number of steps of each trial: the last step of its learning curve."""
+    """Whether the column contains, for each trial, the last step of its learning curve."""
     if column.labels is not None:
         return False
     reached = curves.reached(len(column))

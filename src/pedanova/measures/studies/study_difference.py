@@ -221,7 +221,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ (by `p_adjusted`, or else by the interval), and one is not negligible."""
+        """Whether the shares clearly differ (by `p_adjusted`, or else by the interval), and at least one matters."""
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:

@@ -174,7 +174,7 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         children = [child for one, child in gates if one == parent]
         have = "has" if len(children) == 1 else "have"
         words = f"{listed(children, most=4)} {have} a value only for some values of {parent}"
-        notes.append(Note("answer", f"{words}; the effect of having a value adds to the importance of all of them"))
+        notes.append(Note("answer", f"{words}; these importances include the effect of having a value"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""

@@ -155,8 +155,8 @@ def fit(
 ) -> FittedModel:
     """Fit a model to the rows; the order of rows and columns does not matter.
 
-    `near` is a model of more rows. With it, the fit is faster: the sampler is known, and the search for settings starts
-    at those of `near`, without cross-validation.
+    `near` is a model of more rows. With it, the fit is faster: the sampler is known, and the search starts at the
+    settings of `near`, without cross-validation.
     """
     with one_thread():
         dependence = dependence or dependence_of(rows)

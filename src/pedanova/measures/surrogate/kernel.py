@@ -154,7 +154,7 @@ def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[n
 
 
 def one_hot(block: Block, cells: Places) -> Singles:
-    """(rows, categories) 1 in the column of the row's category; 1 / categories in all columns outside the block."""
+    """(rows, categories) 1 in the column of the row's category; outside the block, all columns are 1 / categories."""
     size = len(block)
     categories: Singles = (cells[:, None] == np.arange(block.start, block.stop)).astype(np.float32)
     categories[(cells < block.start) | (cells >= block.stop)] = 1.0 / size

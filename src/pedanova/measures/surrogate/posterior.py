@@ -320,7 +320,7 @@ class ObjectiveRanks:
         return len(self.values)
 
     def range_of(self, region: Region, direction: Direction, *, of_space: bool = False) -> RankRange:
-        """The range of ranks in a region of the objective; its quantiles refer to the rows, or `of_space`."""
+        """The range of ranks in a region of the objective; with `of_space`, quantiles refer to the space."""
         begin, end = region.cuts(direction)
         first = 0 if begin is None else self.up_to(begin, of_space=of_space)
         last = len(self) if end is None else self.up_to(end, of_space=of_space)
@@ -539,7 +539,7 @@ class PosteriorSamples:
         return self._best(last, grids) - self._best(first, grids)
 
     def _best(self, end: int, grids: StackedGrids) -> Counts:
-        """(draws, cells) How many points before position `end` lie in each cell; updates the nearest cached counts."""
+        """(draws, cells) How many points before position `end` lie in each cell, from the nearest cached counts."""
         cached = self._counted.setdefault(grids.cells, {})
         if not cached:
             cached[len(self)] = np.bincount(self.flat(grids).ravel(), minlength=grids.cells)[None, :]
@@ -569,7 +569,7 @@ class PosteriorSamples:
         return self._flat[grids.cells]
 
     def alone(self) -> Reals:
-        """(parameters,) The fraction that each parameter alone explains of the variance of the points' mean ranks."""
+        """(parameters,) How much of the variance of the points' mean ranks each parameter alone explains (0 to 1)."""
         if not self._alone:
             grids = self.grids()
             flat = self.flat(grids).ravel()

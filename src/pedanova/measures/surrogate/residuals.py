@@ -1,7 +1,7 @@
 """Correct the shares that the model predicts by the residuals of the rows.
 
 For a row with the value x of one parameter, let y be 1 if the row is in the target, and 0 otherwise. The model predicts
-y in two ways: h(x) uses the value x only, and p uses the whole row (and all other configurations). Then
+y in two ways: h(x) uses only x, and p uses all parameters (the prediction from all other configurations). Then
 
     y = h(x) + [p - h(x)] + [y - p]
 

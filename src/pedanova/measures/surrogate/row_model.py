@@ -51,7 +51,6 @@ class Repeats:
     estimated: bool = False  # from a sample of the rows
 
     def notes(self) -> list[Note]:
-        """Notes on repeated configurations; empty if there are none."""
         notes = []
         if self.clustered:
             words = "rows of one configuration are not independent, and count as one"
@@ -90,7 +89,6 @@ class RowModel:
 
     @cached_property
     def dependence(self) -> Dependence:
-        """Which parameters depend on each other in the rows."""
         return dependence_of(self.rows)
 
     @cached_property

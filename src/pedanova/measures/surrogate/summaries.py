@@ -151,7 +151,7 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share of the mean density; products of two different samples replace squares: noise cancels."""
+    """(parameters,) The share of the mean density; squares are products of two samples, so that noise cancels."""
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
