@@ -295,7 +295,7 @@ def of_the_rest(closed: Reals, lower: Reals) -> Reals:
 
 
 def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: np.random.Generator) -> float:
-    """How often chance gives such a large interaction if subsets explain everything (parametric bootstrap)."""
+    """The p-value of one set: how often chance gives such a large interaction if only subsets have an effect."""
     part = target.sum() / design.region.sum()
     root = np.sqrt(design.region)
     off = (target - part * design.region) / root

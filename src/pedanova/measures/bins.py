@@ -186,7 +186,7 @@ def _ordered_bins(labels: tuple[Label, ...]) -> Bins:
 
 
 def _joined_bins(parameter: Switch, seen: Counts | None) -> Bins:
-    """The bins of every domain of a parameter with several domains, side by side, as bars."""
+    """One bar for each bin of each domain, side by side."""
     room = max(4, MOST_BARS // len(parameter.regimes))
     groups: list[NDArray[np.int64]] = []
     labels: list[str] = []
@@ -247,7 +247,7 @@ def chance_band(
 
 
 def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
-    """The 95 % range of a positive quantity; its lower end is of a normal distribution, its upper end of a gamma one.
+    """The 95 % range of a positive quantity: the lower end assumes a normal distribution, the upper end a gamma one.
 
     With few rows the distribution is skewed: if 1.5 rows are expected, 0 or 3 rows are not unusual.
     """

@@ -34,14 +34,14 @@ class Densities(Table):
     cells
         The label of each cell; for a cell of a range, its middle.
     target, region, uniform
-        The fraction of the rows in each cell, for the target, the region and a uniform draw from the space. Each sums
-        to one over the rows that have a value.
+        The fraction of the rows in each cell, for the target, the region and a uniform draw from the space. The sum of
+        each array is 1; rows without a value are left out.
     edges
         The edges of the cells of a range, in units of the parameter; None for single values.
     bandwidth
         Width of the smoothing kernel in cells.
     missing_target, missing_region
-        The fraction of the target's and of the region's rows without a value, or with a value outside the space.
+        The fraction of target rows and of region rows that have no value, or a value outside the space.
     parameter
         The parameter that the cells belong to.
     basis
@@ -74,7 +74,7 @@ class Densities(Table):
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
         """What a figure shows: bars for categories and up to 40 values, or at most `points` steps along a range.
 
-        `like` is another drawing of this parameter whose bins are reused.
+        If another drawing is given as `like`, its bins are used again.
         """
         bins = bins_of(self.parameter, self.basis.region, points) if like is None else like.bins
         return drawing_of(self, bins, baseline)
@@ -86,7 +86,6 @@ class Densities(Table):
         return [self._domain(number).drawn(points) for number in range(len(self.parameter.regimes))]
 
     def _domain(self, number: int) -> Densities:
-        """The densities within one of the parameter's domains."""
         parameter, block = self.parameter, grid_of(self.parameter).blocks[number]
         domain = parameter.regimes[number] if isinstance(parameter, Switch) else parameter
         cells, grid = block.cells, grid_of(domain)

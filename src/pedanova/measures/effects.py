@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """The limit for clipping: objectives worse than `value` are replaced by it; `level` is the first level of these."""
+    """The limit for clipping: objectives worse than `value` are replaced by it; they begin at level `level`."""
 
     level: int
     value: float

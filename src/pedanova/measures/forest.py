@@ -153,10 +153,10 @@ def _rows(names: Sequence[str], total: Reals, main: Reals, unit: float) -> tuple
 
 
 def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[Sequence[Any], float]:
-    """The trees, fitted with Optuna's settings (bootstrap, deep, all parameters at every split), and a scale.
+    """Fit trees with Optuna's settings (bootstrap, deep, all parameters at every split); returns the trees and a scale.
 
-    The trees predict the objective scaled to -1 … 1, so that squares do not overflow; variances must be multiplied by
-    the returned scale.
+    The trees predict the objective scaled to -1 … 1, so that squares do not overflow. Their variances must be
+    multiplied by the scale.
     """
     size, start = as_whole(trees, "trees", 1, 2**32), as_whole(seed, "seed", 0, 2**32)
     try:
@@ -186,7 +186,7 @@ class ColumnDomain:
 
 
 def tree_variances(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[float, Reals]:
-    """The variance of a scikit-learn tree over the space, and the variance of the marginal of each parameter."""
+    """The variance of a scikit-learn tree over the space, and the variance of its marginal for each parameter."""
     low, high = leaf_boxes(tree, axes)
     value = tree.value[tree.children_left < 0, 0, 0]
     volume = (high - low).prod(axis=1)
@@ -213,7 +213,7 @@ def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
 
 
 def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
-    """The variance of a tree averaged over all other parameters; `mass` is each leaf's value times its volume."""
+    """The variance of a tree averaged over all other parameters; `mass` is the value of each leaf times its volume."""
     height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # 0 for leaves without volume
     ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
     changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))

@@ -1,8 +1,8 @@
 """Importance of each parameter for being in the target, given the region (math: PED-ANOVA).
 
 Cell j of a parameter has t_j of the n′ target rows and c_j of the n region rows. PED = Σ_j (t_j/n′)² / (c_j/n) - 1.
-With m = n′/n, the parameter alone explains m²·PED of the variance of "in the target?", which is m(1-m). The ratio of
-both is a share between 0 and 1.
+With m = n′/n, the variance of "in the target?" is m(1-m). The parameter alone explains m²·PED of this variance. The
+ratio of both is a share between 0 and 1.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ def reached_in_words(target: str) -> str:
 
 
 def presence_in_words(row: Importance) -> str:
-    """How much of the divergence is due to whether the parameter has a value, in words."""
+    """How much of the divergence is due to being active, as a percentage."""
     return percent(row.activity / row.divergence) if row.activity > 0 else ""
 
 
@@ -590,8 +590,9 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
 def is_even(contrast: Contrast) -> bool:
     """Whether the region's rows are nearly uniform, so that `sampler_notes` gives no note for any target.
 
-    Nearly uniform means: no cell has more than 1.5 times the rows that a uniform draw would give. Then a divergence d
-    from the region is at most 1.5 · (d + 1) - 1 from a uniform draw, but a note needs more than 2 · d + 0.5.
+    Nearly uniform means: no cell has more than 1.5 times the rows that a uniform draw would give. If a target's
+    divergence from the region is d, its divergence from a uniform draw is then at most 1.5 · (d + 1) - 1. A note needs
+    more than 2 · d + 0.5.
     """
     regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
     return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
@@ -622,7 +623,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """The ranking of a growing study when it was last read, and since when it has not changed."""
+    """The latest ranking of a growing study, and the number of rows when the ranking last changed."""
 
     order: tuple[str, ...]
     clear: frozenset[tuple[str, str]]  # pairs (ahead, behind) that differed clearly at some look, in the latest order

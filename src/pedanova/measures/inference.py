@@ -58,7 +58,7 @@ class ShareMoments:
     skewness: float
 
     def quantile(self, normal: float) -> float:
-        """The quantile of the share at the standard normal quantile `normal`, by the Cornish–Fisher expansion."""
+        """The quantile of the share for a given standard normal quantile, by the Cornish–Fisher expansion."""
         return self.mean + self.deviation * (normal + (normal**2 - 1.0) / 6.0 * self.skewness)
 
 
@@ -303,8 +303,7 @@ def permutation(
 
     The bandwidth is chosen again for each draw. If the limit law applies, nothing is drawn. If it does not apply and
     `draw` is False, the result is None. Drawing stops early if many draws reach the share. If no draw reaches it, the
-    tail of the draws is extrapolated: with thousands of parameters, a p-value must be far smaller than one over the
-    number of draws.
+    tail of the draws is extrapolated: thousands of parameters need p-values far below 1 / draws.
     """
     coarse = coarsen_for_draws(contrast, smoothing)
     inside = int(contrast.target.sum())

@@ -61,7 +61,7 @@ class Interaction:
     additive
         The fraction that the best sum of separate effects (and of the effects of smaller sets) explains.
     redundancy
-        For a pair: the sum of both shares minus `additive`, which is 0 for independent parameters.
+        For a pair: the sum of both shares minus `additive`; 0 if the parameters are independent.
     first_share, second_share
         For a pair: the fraction that each parameter explains alone, with the same coarse cells.
     p_value
@@ -247,7 +247,7 @@ def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
 
 
 def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
-    """The contrasts of the parameters in `params`, in the order of the space; all if it is None."""
+    """The contrasts of the parameters in `params`, in the order of the space; all contrasts if `params` is None."""
     available = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
         raise QueryError(Arg("params", params), " must be a list of two names or more; None means all pairs")
@@ -296,7 +296,7 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
-    """(pairs,) p-values by random draws; a pair whose p-value is clearly not small after a few draws gets no more.
+    """(pairs,) p-values by random draws; drawing stops early for a pair whose p-value is clearly not small.
 
     The later draws of a pair do not depend on other pairs.
     """
@@ -321,7 +321,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters with the strongest pairs, so few that there are at most `MOST_SETS` sets of `order` parameters."""
+    """The parameters with the strongest pairs; there are at most `MOST_SETS` sets of them."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups

@@ -73,13 +73,13 @@ class CoarseContrast:
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
-        """The bandwidths (draws,) of each block, in coarse cells; similar ones are made equal."""
+        """The bandwidths (draws,) of each block, in coarse cells, rounded so that many draws have the same."""
         each = zip(self.blocks, self.steps, strict=True)
         widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
 
     def prior_for(self, baseline: str) -> Reals | None:
-        """The probabilities of a uniform draw if this is the baseline; None for the region as baseline."""
+        """The probabilities of a uniform draw; None if the baseline is the region."""
         return None if baseline == "region" else self.prior
 
     @property

@@ -53,7 +53,7 @@ def summed_ratio(above: Any, below: Any) -> Any:
 
 
 def corrected(share: float | Reals, chance: float | Reals) -> Reals:
-    """(share - chance) / (1 - chance), where `chance` is the share that chance explains; 0 if that is everything."""
+    """(share - chance) / (1 - chance), where `chance` is the share that chance explains; 0 if `chance` is 1."""
     if isinstance(chance, float):
         rest: Any = 1.0 - chance if chance < ALL else np.inf
     else:
@@ -164,7 +164,7 @@ def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel 
 
 
 def drawn(stack: Stack, some: Any) -> Stack:
-    """The draws `some` of an array (draws, cells); the array itself if it is the same for all draws."""
+    """Take the draws with the indices `some` from an array (draws, cells); an array for all draws stays as it is."""
     if stack.ndim == 1 or isinstance(some, slice):
         return stack
     by_cell = stack.strides[0] < stack.strides[1]  # keeps the draws of a cell contiguous

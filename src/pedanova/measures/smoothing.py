@@ -1,8 +1,8 @@
 """Smooth densities on cells with one reflected Gaussian kernel for both target and baseline.
 
-The kernel S is the Gaussian integrated over cells and reflected at the outer edges, so every row and column sums to 1
-and a uniform density stays uniform. On the doubled, mirrored grid it is a circular convolution with the periodic kernel
-P: S_ij = P(i - j) + P(i + j + 1).
+The kernel S is a Gaussian that is integrated over cells and reflected at the outer edges. So every row and column sums
+to 1, and a uniform density stays uniform. On the doubled, mirrored grid, S is a circular convolution with the periodic
+kernel P: S_ij = P(i - j) + P(i + j + 1).
 """
 
 from __future__ import annotations
@@ -100,9 +100,8 @@ def _cumulated(counts: Stack) -> Stack:
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
     """(...,) The kernel's width in cells for the target rows of one block; 0 for no kernel.
 
-    If cells were merged, `step` is the number of cells in a merged one, and the width is in merged cells. Scott's rule
-    assumes a single peak. If the target differs from the `region` in finer details than such a kernel preserves, a
-    narrower kernel is used.
+    If every `step` cells were merged, the width is in merged cells. Scott's rule assumes a single peak. If the target
+    differs from the `region` in finer details than such a kernel preserves, a narrower kernel is used.
     """
     cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":

@@ -321,7 +321,7 @@ class OtherParameters:
 
 
 def _strength(normal: Reals, design: Reals) -> float:
-    """How many times more variance a parameter's columns explain than chance would, minus 1; at least 0."""
+    """observed / expected - 1 (at least 0), for the sum of squares that a parameter's columns explain."""
     size = float((design**2).sum())
     if size == 0.0:
         return 0.0
@@ -448,7 +448,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """How often permutations give such a small minimum of two p-values, one with `shift` and one without.
+    """Combine two p-values, with and without `shift`: how often do permutations give such a small minimum?
 
     The p-value without `shift` is doubled, because it is rarely needed.
     """

@@ -24,7 +24,7 @@ Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, with categor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
-    """The parameters of a space in a canonical order, and a canonical order of the grid cells of each."""
+    """A canonical order of the parameters of a space, and a canonical order of the cells of each parameter."""
 
     space: Space
     names: tuple[str, ...]  # sorted; parameters that vary come first
@@ -38,7 +38,7 @@ class Arrangement:
         return np.stack(columns, axis=1)
 
     def cells(self, places: Places) -> dict[str, Cells]:
-        """The grid cells for given positions, by parameter name in the order of the space: the inverse of `places`."""
+        """The inverse of `places`: the grid cells by parameter name, in the order of the space."""
         result = {name: self.back(j)[places[:, j]] for j, name in enumerate(self.names)}
         return {name: result[name] for name in self.space}
 
@@ -64,7 +64,7 @@ class RankedRows:
 
     @cached_property
     def distinct(self) -> tuple[Indices, Indices, Indices]:
-        """The first row of each configuration, each row's configuration, and the number of rows by configuration."""
+        """The first row of each configuration, the configuration of each row, and the rows per configuration."""
         return np.unique(self.keys, return_index=True, return_inverse=True, return_counts=True)[1:]
 
     def without(self, names: Collection[str]) -> RankedRows:

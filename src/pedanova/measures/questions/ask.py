@@ -176,7 +176,7 @@ def interactions_of(
     corrected: bool = True,
     params: Iterable[str] | None = None,
 ) -> Interactions:
-    """How much of the variance sets of parameters explain together, beyond what their subsets explain."""
+    """How much sets of parameters explain together, beyond what their subsets explain."""
     from pedanova.measures.interactions import MOST_ORDER, find_interactions
 
     size = as_whole(order, "order", 2, MOST_ORDER + 1)
@@ -442,7 +442,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 
 
 def needs_more(rows: int) -> tuple[str | Arg, ...]:
-    """An error message: the best tenth of the target has too few rows, and which target would have enough."""
+    """An error message that the best tenth of the target has too few rows; it names a target with enough rows."""
     wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
     remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
     return "left out: it needs the best tenth of the target, which has too few rows; ", *remedy
@@ -461,7 +461,9 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, which other measures rank highest; "
+        words = (
+            f"fitted to {len(names)} of {len(observed.space):,} parameters, those that other measures rank highest; "
+        )
         notes.append(Note("answer", words, Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})
@@ -472,7 +474,7 @@ def forest_table(
 
 
 def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
-    """The importances for each of several objectives, next to those for all together."""
+    """The importances for each of several objectives, and for all together."""
     goals = data.observed().goals
     together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
     return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})
