@@ -349,7 +349,7 @@ class Analysis(Output):
         top
             The random forest uses only this many parameters: the first in the rankings of the other measures.
         how
-            The other options of `importance`; with ``by="measure"`` only `seed`.
+            The other options of `importance`; with ``by="measure"`` only `seed` is allowed.
 
         Returns
         -------
@@ -388,7 +388,7 @@ class Analysis(Output):
             A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
             values of a log (Optuna's reports, Ray Tune, Lightning …). None for the budgets that the source records.
         target, region
-            Quantiles; at each budget they refer to the rows of that budget.
+            Quantiles of the rows of each budget.
         at
             The budgets to use; None for all budgets, but at most twelve.
         among

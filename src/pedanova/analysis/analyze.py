@@ -79,7 +79,7 @@ def analyze(
         direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a loss
         minimised). ``notes`` say what was guessed; if the name does not show the direction, the note is a warning.
     space
-        The search space by name: `Float`, `Int`, `Ordinal`, `Categorical`, `Moving`, `Switch`; or anything that
+        The search space: a dict of `Float`, `Int`, `Ordinal`, `Categorical`, `Moving` or `Switch`; or anything that
         `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. By default the space comes from
         the log, or is guessed from the data; ``notes`` list every guess.
     params

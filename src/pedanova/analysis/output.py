@@ -108,9 +108,9 @@ class Output:
             The column to sort by (a parameter, an objective or ``"row"``), and whether the largest values come first.
             By default the best rows come first. Rows without a value always come last.
         offset, limit
-            The first row to show, and how many; None for all.
+            The index of the first row to show, and the number of rows (None for all).
         sample, seed
-            The number of rows to draw at random, and the seed; None for all rows.
+            The number of rows to draw at random (None for all rows), and the seed.
         params
             The parameters to show; None for all.
 
@@ -273,7 +273,7 @@ class Output:
         title
             The title of the page.
         start
-            (target, region) of the first question, as quantiles or values of the objective.
+            The first question, as a pair (target, region) of quantiles or values of the objective.
         source
             The source as in ``pedanova analyze SOURCE``; the page uses it in the shell commands that it shows.
         group

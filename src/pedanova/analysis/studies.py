@@ -108,8 +108,8 @@ class Across(Pooling):
         Returns
         -------
         SearchPrior
-            A density for each parameter, the narrowest first; ``.sample()`` draws configurations, ``.to_json()`` has
-            the densities.
+            A density for each parameter, the narrowest first; ``.sample()`` draws configurations, ``.to_json()`` gives
+            the densities as JSON.
 
         Raises
         ------
@@ -279,7 +279,6 @@ def grouped_analyses(
 
 
 def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
-    """Raise an error for options that cannot be combined with `group`."""
     for name in NEED_ONE_TABLE:
         if getattr(scan, name):
             words = " cannot be used with groups, which need the table in memory; leave it out, or analyze each study "

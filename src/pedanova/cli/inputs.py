@@ -28,7 +28,7 @@ def source_opened(options: argparse.Namespace) -> Analysis:
 
 
 def is_saved(options: argparse.Namespace) -> bool:
-    """Whether the source is a .pedanova file; for such a file, raise an error if options for tables are given."""
+    """Whether the source is a .pedanova file; if so, options for tables are an error."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
     for option in (OBJECTIVE, *TABLE):

@@ -1,4 +1,4 @@
-"""``pedanova mcp FOLDER``: answers an agent's questions about the tables in one folder (Model Context Protocol).
+"""``pedanova mcp``: answers an agent's questions about the tables in one folder (Model Context Protocol).
 
 The server only reads. A source must be a single file inside the folder, in a format that contains only rows: no folder,
 no link to the outside, no network address, no code. The sizes of arguments and answers are limited.
@@ -187,7 +187,7 @@ class Tools:
     def next_trials(
         self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
     ) -> str:
-        """Configurations to run next: goal "know", "win" or "both". Keep `pedanova_next` with the trials. JSON."""
+        """Configurations to run next: goal "know", "win" or "both". Log `pedanova_next` with each trial. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)

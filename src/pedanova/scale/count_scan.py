@@ -77,7 +77,7 @@ class Rescan(Countable):
         except StartOverError:
             lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
             why = next(iter(lost.values()))  # removed again, because no answer may leave out these rows
-            raise DataError(f"{why}; it was part of an earlier count: restore it, or analyze the other files") from None
+            raise DataError(f"{why}; this file was counted before: restore it, or analyze the other files") from None
 
     def ranked(self) -> RankedObjective:
         return self.values_at, self.look.kept, self.look.numbers
@@ -95,7 +95,7 @@ class Rescan(Countable):
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
     def few(self) -> FewRows | None:
-        """Read the individual rows; None if the table's own engine counts the rows."""
+        """Read the individual rows; None if a database engine counts the rows."""
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")
@@ -145,7 +145,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
 
 
 def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOptions:
-    """Fill in options that follow from typical column names of a tool; options of the user have priority."""
+    """If the column names are those of a known tool, fill in the options that the user did not give."""
     exclude = request.exclude or ()
     own = request.params is None and request.space is None and metadata.params
     goals = metadata.objectives if len(metadata.objectives) == 1 else (None,)
@@ -161,7 +161,7 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
-    """If the user gives no column of trial states, use the one that is found in the first rows, if any."""
+    """If the user names no column of trial states, look for one in the first rows."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
     if request.state is not None or not names:
@@ -176,10 +176,10 @@ def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
 def workers_for(scan: TableScan, options: Scan, threads: int) -> Workers | SparkWorkers:
     if scan.is_spark:
         if options.executor is not None:
-            raise QueryError(Arg("executor"), " is for files; Spark's own workers read its data frames")
+            raise QueryError(Arg("executor"), " is for files, not for a Spark data frame; leave it out")
         return SparkWorkers(scan.parts[0])
     if options.executor is not None and not all(map(is_file, scan.parts)):
-        raise QueryError(Arg("executor"), f" is for files; {scan.name} is run by its own library")
+        raise QueryError(Arg("executor"), f" is for files, not for {scan.name}; leave it out")
     return Workers(scan.parts, scan.rows, threads, options.executor, options.skip)
 
 
@@ -254,7 +254,7 @@ def columns_needed(scan: TableScan, plan: Plan, space: Space) -> tuple[str, ...]
 
 
 def space_of(scan: TableScan, plan: Plan, evidence: SurveyedColumns) -> Choice:
-    """The given space; without one, a space guessed from one reading of the columns that may be parameters."""
+    """The given space, or a space guessed from one reading of all columns that may be parameters."""
     own = plan.objective if plan.objective in scan.columns else None
     made_of = () if own else tuple(named_in(plan.objective, scan.columns))
     goal = Goal(plan.objective, np.empty(0), plan.direction, own, made_of=made_of)

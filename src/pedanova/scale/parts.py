@@ -1,8 +1,8 @@
 """Functions that count one part of a table, so that the memory needed does not grow with the table.
 
-Two steps need all rows before counting: guessing the space, if none is given (one reading), and finding the thresholds
-of the levels (usually two readings of the objective). One more reading counts the rows. Every step is a function of one
-part, and results of parts are added, so that threads, processes and other machines can share the work.
+A table is read several times: once to guess the space, if none is given; usually twice (only the objective) to find the
+thresholds of the levels; and once to count the rows. Every step is a function of one part, and results of parts are
+added, so that threads, processes and other machines can share the work.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def light(plan: Plan) -> Plan:
 
 
 def in_slices(plan: Plan) -> list[Plan]:
-    """Split a plan into several with some of the parameters each, because a reader buffers all columns it reads."""
+    """Split a plan into plans for at most `SLICE` parameters, because a reader buffers all columns that it reads."""
     names = list(plan.space)
     tied = any(own.when or isinstance(own, Switch | Moving) for own in plan.space.values())
     if tied or len(names) <= SLICE:
@@ -93,7 +93,7 @@ def spoken_for(plan: Plan) -> set[str]:
 
 
 def conditional(space: Space, *, given: bool) -> list[str]:
-    """Parameters whose cells depend on other columns; a guessed condition (not `given`) needs no other column."""
+    """Parameters whose cells depend on other columns; conditions of a guessed space (not `given`) are ignored."""
     return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
@@ -122,7 +122,7 @@ def observe(records: Records, plan: Plan) -> Observations:
 
 
 def _numbers(column: Column) -> Column:
-    """The column of the objective; if the whole batch has no value, numbers (NaN) instead of text."""
+    """If no row of the batch has an objective, replace the empty text column by NaN."""
     if column.labels is not None and not column.labels:
         return Column(column.name, np.full(len(column), np.nan))
     return column
@@ -189,7 +189,7 @@ def kernel_values(observed: Observations) -> NDArray[Any]:
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
-    """A sample of signed objectives from the first rows of a part, from which the slots of the histogram are chosen."""
+    """A sample of signed objectives from the first rows of a part, to choose the bins (slots) of the histogram."""
     batches = batches_of(part, plan, meter)
     try:
         return next((selection.sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
@@ -231,7 +231,7 @@ class SparseTable:
 def marked_of_part(
     part: Part, plan: Plan, window: Window, marks: SparseTable, few: int, large: int, meter: Meter | None = None
 ) -> Gathered:
-    """The signed objectives in the slots that `marks` selects, and the range of each large slot."""
+    """The signed objectives in the slots that `marks` selects; for large slots, only the range."""
     table = marks.table()
     gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
     for observed in batches_of(part, plan, meter):
@@ -243,7 +243,7 @@ def marked_of_part(
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
-    """Count the rows whose keys begin with each prefix by the next `bits` bits: an array (prefixes, digits)."""
+    """For each key prefix, count the rows by the next `bits` bits of their key: an array (prefixes, digits)."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):

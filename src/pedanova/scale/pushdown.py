@@ -106,7 +106,7 @@ def level_of(frame: Any, objective: str, levels: Levels) -> Any:
 
 
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
-    """An expression for the cell of a number in a range; integers must be whole and on the steps of the domain."""
+    """An expression for the cell of a number in a range; a number between two steps of the domain is outside."""
     low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
     inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
@@ -118,7 +118,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]) -> Any:
-    """An expression for ``leaves[i]``, where i is the number of boundaries that are at most sign * column."""
+    """An expression for ``leaves[i]``; i is the number of boundaries up to ``sign * column``."""
     literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
     made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
     return halved(
@@ -157,7 +157,7 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
 
 
 def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
-    """The table, if its own engine is to count the rows; None if the rows are to be read."""
+    """The table, if its database engine counts the rows; None if the rows must be read."""
     frame = getattr(scan.parts[0], "plan", None)
     if pushdown is None:
         return frame if is_ibis(frame) and why_not(plan) is None else None

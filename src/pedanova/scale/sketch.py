@@ -1,7 +1,7 @@
 """Summarise each column of a large table in one reading, to guess the space.
 
 The summary of a column has a sample of its rows, the smallest and the largest value, all values if there are few, and
-all categories. So the guessed space is the same as from the whole table.
+all categories. This is enough to guess the same space as from the whole table.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ class Sketch:
         self.join(Sketch.of(column, self.forms))
 
     def numbers(self, decimal: str | None = None) -> tuple[Form, Sketch] | None:
-        """For a text column of numbers only: the number format, and the summary of the numbers; None otherwise."""
+        """If all texts are numbers, the number format and the summary of the numbers; otherwise None."""
         forms = self.forms or {}
         form = next((form for form in forms if decimal == "," and form.name == "comma"), next(iter(forms), None))
         return None if form is None else (form, forms[form])
 
     def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
-        """Add a sample of every `stride`-th row (a power of two); all samples are thinned to the same stride."""
+        """Add a sample of every `stride`-th row (a power of two); denser samples are thinned to the same stride."""
         while self.stride < stride:
             self._halve()
         step = self.stride // stride
@@ -112,7 +112,6 @@ class Sketch:
         self.values = dict.fromkeys(np.unique(finite).tolist()) if few else None
 
     def join(self, other: Sketch) -> None:
-        """Add the summary of further rows."""
         self.gaps = self.gaps or other.gaps
         if not other.kind:
             return
@@ -149,7 +148,7 @@ class Sketch:
             self.others.join(other.others)
 
     def _with_words(self) -> Column | None:
-        """A categorical column of many numbers and a few words; None if the values are of another kind."""
+        """If the texts are many numbers and a few words, a categorical column of both; otherwise None."""
         if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
             return None
         numbers = self.others.column()
@@ -159,7 +158,7 @@ class Sketch:
         return Column(self.name, np.concatenate([codes, behind]).astype(np.int32), labels)
 
     def column(self, decimal: str | None = None) -> Column:
-        """A small column from which the same domain is guessed as from all rows."""
+        """A small column that leads to the same guessed domain as all rows."""
         numbers = self.numbers(decimal)
         if numbers is not None:
             return numbers[1].column()
@@ -225,7 +224,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """For the kept rows of a part, count where each child has a value, by the values of possible parents."""
+    """Count in the kept rows how often each child has a value, for each value of its possible parents."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column
@@ -261,7 +260,7 @@ def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumns:
-    """The columns of a table in parts; for guesses, each is represented by a small column."""
+    """The columns of a table in parts, as small columns from which the space is guessed."""
 
     workers: Any  # read the parts of a scan and add the results
     plan: Plan

@@ -32,7 +32,7 @@ GROUP = 16  # results, or sums of them, that are added at a time
 
 
 def ordered_sum(results: Iterable[Result], add: Callable[[Iterable[Result]], Result], many: int) -> Result:
-    """Add up to `many` results in a fixed order, with only a few of them in memory at the same time."""
+    """Add the results (at most `many`) in a fixed order; only a few are in memory at the same time."""
     left = iter(results)
 
     def heap(first: Result, size: int) -> Result:
@@ -62,7 +62,7 @@ def client_of(executor: Any) -> Any:
 
 
 class StartOverError(Exception):
-    """Raised if a part that was read before can no longer be read; counting then starts again without the part."""
+    """A part can no longer be read, although an earlier reading used it; counting starts again without this part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Workers:
         release_memory()
 
     def at_once(self, function: Callable[..., Result], plan: Any, *arguments: Any, what: str) -> Result:
-        """The result of ``function(parts, plan, …, threads)`` for all parts together, to save memory."""
+        """Call ``function(parts, plan, …, threads)`` once for all parts together, to save memory."""
         bundle = Bundle(tuple(part for part in self.parts if part.name not in self.lost))
         with Meter(what, self.rows) as meter:
 
@@ -224,8 +224,8 @@ def named(name: str, work: Callable[[], Result]) -> Result:
         first = next(iter(str(error).strip().splitlines()), "")
         if kind in LOST:
             raise WorkerError(
-                f"{name}: a worker was lost ({kind}), killed or out of memory; use fewer workers, or Dask's "
-                "client.get_executor(retries=2), which continues"
+                f"{name}: a worker was lost ({kind}): it was killed or had too little memory; use fewer workers, "
+                "or let Dask repeat lost tasks: client.get_executor(retries=2)"
             ) from error
         if "pickle" in first:
             raise WorkerError(f"{name} cannot be sent to another process: {first}") from error
@@ -247,7 +247,7 @@ def workers_of(executor: Any) -> int:
 
 
 def packed(work: Callable[[], Any]) -> bytes:
-    """Run `work`, and serialise its result, or its error if the data caused one."""
+    """Run `work` and serialise its result; a `PedanovaError` is serialised too, instead of raised."""
     try:
         result = work()
     except PedanovaError as error:

@@ -41,7 +41,6 @@ def library() -> Any:
 
 
 def is_on_device(values: object) -> bool:
-    """Whether an array is in the memory of a CUDA GPU."""
     if isinstance(values, np.ndarray | list | tuple | str | bytes):
         return False
     if getattr(type(values), "__cuda_array_interface__", None) is not None:
@@ -120,7 +119,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class DeviceArray:
-    """An array as CUDA kernels read it: its address, and its stride in numbers of values."""
+    """An array for a CUDA kernel, with its stride, counted in values."""
 
     array: Any
     stride: int
@@ -195,7 +194,7 @@ def pinned(size: int, dtype: Any) -> NDArray[Any]:
 
 
 def blocks_for(rows: int, each: int, most: int) -> int:
-    """The number of blocks to launch: one per `each` rows, but at most `most`."""
+    """The number of blocks to launch: ``rows / each``, rounded up, from 1 to `most`."""
     return max(1, min(most, -(-rows // each)))
 
 

@@ -65,7 +65,7 @@ def exponents_of(array: Any) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class DeviceColumns:
-    """The columns of a table on a GPU; for guesses, each is represented by a small column in main memory."""
+    """The columns of a table on a GPU, as small columns in main memory from which the space is guessed."""
 
     table: Mapping[str, Any]
     extents: dict[str, ColumnExtent] = field(default_factory=dict)
@@ -106,7 +106,6 @@ class DeviceColumns:
         return Column(name, values, None, np.arange(len(values)) == len(values) - 1)
 
     def _are_all(self, array: Any, values: NDArray[Any]) -> bool:
-        """Whether every row of `array` has one of `values`."""
         if not len(values):
             return True
         grid = grid_of(Ordinal(tuple(value.item() for value in values)))
@@ -160,7 +159,7 @@ class DeviceTable(Countable):
         return codes
 
     def _slots(self, levels: Levels) -> tuple[Any, Any]:
-        """The integer keys at which levels end, and the level of each slot of the ranking."""
+        """The integer keys at which levels end, and the level of each histogram bin (`levels_of_slots`)."""
         if self._ends is None or self._ends[0] is not levels:
             real = np.float32 if self.single else np.float64
             ends = rounded(levels.boundaries, real, up=True)
@@ -169,7 +168,7 @@ class DeviceTable(Countable):
         return self._ends[1]
 
     def units(self, levels: Levels) -> list[Units]:
-        """The units in which the objective is summed; several if one unit cannot represent all magnitudes exactly."""
+        """The units in which the objective is summed; several if one unit is not exact for all magnitudes."""
         extent = self.ranking.extent
         if not self.with_sums or extent.low != extent.low:
             return []
@@ -191,7 +190,7 @@ class DeviceTable(Countable):
         grid = grid_of(parameter)
         if grid.inner is None:
             raise DataError(
-                f"{name}: text categories cannot be counted on a GPU; give numeric codes, and a space with numbers"
+                f"{name}: text categories cannot be counted on a GPU; use numbers in the column and in the space"
             )
         if values.dtype.name in SHORT:
             ends = np.iinfo(values.dtype)
@@ -268,10 +267,10 @@ def objective_notes(table: DeviceTable) -> list[Note]:
 
 
 def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:
-    """Raise an error for options that need the rows in main memory; otherwise return the options and the objective."""
+    """Check that no option needs the rows in main memory; return the options and the name of the objective."""
     name = request.objective
     if not isinstance(name, str):
-        raise QueryError(Arg("objective"), f" must name a column of the GPU: {listed(list(arrays), most=40)}")
+        raise QueryError(Arg("objective"), f" must be the name of a column on the GPU: {listed(list(arrays), most=40)}")
     if name not in arrays:
         raise DataError(unknown_name(name, tuple(arrays), what="column"))
     for option in REFUSED:

@@ -23,7 +23,7 @@ Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
-    """The key at which the first histogram bin (slot) begins, and the bits of a slot, to cover most of the sample.
+    """The first key of the histogram, and the width of its bins (slots) in bits; they cover most of the sample.
 
     Keys of float32 numbers have 32 bits; all other types use the 64-bit keys of doubles.
     """
@@ -77,7 +77,7 @@ def turn_of(sign: float) -> Any:
 
 
 def ranks_of(values: NDArray[Any]) -> NDArray[Any]:
-    """The form in which a CUDA kernel compares values: integer keys for float32, the numbers themselves for doubles."""
+    """Convert values for comparisons in a CUDA kernel: float32 to integer keys; doubles are not changed."""
     return single_keys(values) if values.dtype == np.float32 else values
 
 
@@ -127,7 +127,7 @@ class Ranking:
         return np.uint64(self.first), np.int32(self.shift), np.uint32(SLOTS)
 
     def levels_of_slots(self, keys: NDArray[Any]) -> NDArray[np.uint16]:
-        """The number of levels that end before each slot, as an array (SLOTS + 1,), and MIXED if one ends inside."""
+        """For each slot, the number of levels that end before it; the bit MIXED is set if a level ends inside it."""
         slots = self._slots_of(keys)
         table = np.repeat(np.arange(len(slots) + 1, dtype=np.uint16), np.diff(slots + 1, prepend=0, append=SLOTS + 1))
         table[slots] |= MIXED
@@ -168,7 +168,7 @@ class Ranking:
     def _pick(
         self, slots: Indices, sizes: Indices, small: NDArray[np.bool_], under: Indices, inside: Indices
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The values at ranks in small slots, whose rows are sorted, and the range of each of the other slots."""
+        """Sort the rows of small slots and return the values at the ranks; for the other slots, return their ranges."""
         cupy = library()
         marks = np.full(SLOTS + 1, PASSED_OVER, dtype=np.int32)
         marks[slots] = np.where(small, COLLECTED, np.cumsum(~small) - 1)

@@ -1,9 +1,9 @@
 """Counts and objective sums by level and cell on a GPU, and the units in which the objective is summed.
 
 A sum is stored as a whole number of units, so it does not depend on the order of threads and loses no digit of a
-double. Usually the numbers of a level are close together. Then one word (`NARROW`) is enough for their distance from
-the level's first number, in units of the last digit. Otherwise each number is split into two longer words (`WIDE`). If
-two words are too short, numbers of different magnitudes are summed separately, in bands.
+double. Usually the numbers of a level are close together, and their distances from its first number fit into one word
+(`NARROW`). Otherwise each number is split into two longer words (`WIDE`). If two words are too short, numbers of
+different magnitudes are summed separately, in bands.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _narrow(
     last: NDArray[np.int_],
     rows: NDArray[np.int64],
 ) -> Units | None:
-    """Units relative to the first number of each level; None if too many distances do not fit into one word."""
+    """Units for distances from the first number of each level; None if too many distances need more than one word."""
     with np.errstate(over="ignore"):
         firsts = np.floor(np.ldexp(np.where(sign > 0, begins, -stops), -last))
         spans = np.ldexp(stops - begins, -last) + 2
@@ -100,7 +100,7 @@ def _narrow(
 
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
-    """Units for bands of magnitudes that are summed separately, given the number of values of each binary exponent."""
+    """Divide magnitudes into bands that are summed separately; `exponents` counts the values by binary exponent."""
     places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last one is for numbers that are not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53
@@ -205,7 +205,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
 
 
 def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
-    """Sort the cells of the tables as in the grid; CUDA kernels sort cells by number."""
+    """Put the cells in the order of the grid; a CUDA kernel sorts them by value."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
         return counts, sums
@@ -221,7 +221,7 @@ def add_bands(by_band: Sequence[Sequence[Tables]]) -> list[Tables]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Way:
-    """How a CUDA kernel finds the cell of a number: by a look-up table, or by boundaries after a first guess."""
+    """How a CUDA kernel finds the cell of a number: in a look-up table, or by a guess and the boundaries near it."""
 
     grid: Grid
     real: Any  # float32 for columns of singles, else float64
@@ -239,7 +239,6 @@ class Way:
         return 0 if self.guess == LOOKUP else (self.grid.cells + 1) * np.dtype(self.real).itemsize
 
     def arguments(self, column: DeviceColumn) -> tuple[Any, ...]:
-        """The arguments that describe the grid to a CUDA kernel."""
         if column.lookup is None:
             return grid_arguments(self, library().cuda.runtime.getDevice())
         real, table = self.real, library().asarray(column.lookup)
@@ -248,7 +247,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """The positions (in cells, minus 0.5) between which a guess proves that a number lies inside the space."""
+        """If a guessed position (in cells, minus 0.5) lies between these two, the number is surely inside the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
@@ -295,7 +294,7 @@ def do_touch(grid: Grid) -> bool:
 
 
 def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, float, float]:
-    """How to guess a cell (linear scale, log scale or bisection), with origin, scale and largest error of the guess."""
+    """How to guess a cell (linear scale, log scale or bisection), and the origin, scale and largest error."""
     if len(inner) < LEAST_GUESSED:
         return HALVING, 0.0, 0.0, 0.0
     facts = np.finfo(real)
@@ -317,7 +316,7 @@ def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, floa
 
 
 def rounded(values: NDArray[np.float64], real: Any, *, up: bool) -> NDArray[Any]:
-    """Round bounds to float32, upwards or downwards, so that float32 numbers compare with them as with the doubles."""
+    """Round bounds to float32, up or down, so that comparisons with float32 numbers have the same results."""
     if real is np.float64:
         return values
     with np.errstate(over="ignore"):
