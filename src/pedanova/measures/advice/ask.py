@@ -76,7 +76,7 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
     known = model.objective(seed)
     if known is None:
         why = fitted.objection or "there is no model of these rows"
-        raise QueryError(f"{what} need a model of the objective, and {why} ({rows:,} rows); run more trials")
+        raise QueryError(f"{what} need a model of the objective, but {why}; run more trials (so far {rows:,} rows)")
     return known
 
 

@@ -170,7 +170,7 @@ class Needed(NamedTable[NeededTrials]):
         ]
 
     def heading(self) -> str:
-        return f"Trials needed beyond {self.trials:,}, until 95 % intervals are narrower than {percent(self.width)}"
+        return f"Further trials (after {self.trials:,}) until 95 % intervals are narrower than {percent(self.width)}"
 
     def summary(self) -> str:
         """Whether the first two parameters can be distinguished, and whether to stop."""

@@ -35,7 +35,7 @@ from pedanova.space.parameters import Space, in_words
 
 @dataclass(frozen=True, slots=True)
 class StudyRow:
-    """One study, and how well its ranking agrees with the others."""
+    """One study, and how well its ranking agrees with the other studies."""
 
     name: str
     n_region: int

@@ -1,8 +1,8 @@
 """Importances at several budgets, and how well their rankings agree with the ranking at the full budget.
 
 For the interval of Spearman's correlation, the shares of both rankings are drawn independently within their intervals.
-If the rankings share trials, this makes the interval wider than necessary. Parameters without a clear effect in both
-answers share the last rank.
+If the rankings share trials, this makes the interval wider than necessary. Parameters that have a clear effect in
+neither answer share the last rank.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Agreement:
     def verdict(self) -> Verdict:
         """``"same"`` or ``"other"`` if the two rankings are clearly the same or different, else ``"unsure"``.
 
-        The correlation must be above 0.6 for ``"same"``, so that wide intervals with few rows are not enough.
+        For ``"same"``, the lower end of the interval must be at least 0.6 (0.5 for three parameters).
         """
         if self.spearman is None or self.low is None or self.high is None or self.itself is None:
             return "unsure"
@@ -283,7 +283,7 @@ class Along(Table):
             part = self.cost(step)
             cost = "" if part is None else f"; this takes {percent(part)} of the cost"
             return f"{at} at the full budget: {agreement_in_words(step.agreement)}{cost}."
-        where = f"the next lower one is {self.name} {short(last.budget)}: {agreement_in_words(last.agreement)}"
+        where = f"the next lower budget is {self.name} {short(last.budget)}: {agreement_in_words(last.agreement)}"
         if last.agreement.verdict == "other":
             pair = " and ".join(last.agreement.turned[0]) if last.agreement.turned else ""
             turned = f", and {pair} are clearly in the opposite order" if pair else ""

@@ -1,7 +1,7 @@
 """Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
-The answers of two studies are independent, so the variances of their shares add. Errors that a model makes in both
-studies cancel in the difference, so intervals are not widened for model errors as for a single share.
+The answers of two studies are independent, so the variances of their shares add. The interval of a single share is
+widened for errors of the model. This is not needed for a difference, because errors in both studies cancel.
 """
 
 from __future__ import annotations

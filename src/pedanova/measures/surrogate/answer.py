@@ -144,7 +144,7 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate,
     """Notes on how the importances are affected by a sampler that did not draw values uniformly."""
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
-        words = "so the best part of the search space is used, as a model estimates it; "
+        words = "a model estimates which part of the search space is the best; "
         return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " uses the best trials instead")]
     if adaptive and question.baseline == "region":
         return [Note("doubt", ADAPTIVE, "the importances hold for these rows, not for the whole space")]

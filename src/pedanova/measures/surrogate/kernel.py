@@ -109,7 +109,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
 
 
 def is_decided(space: Space, name: str) -> bool:
-    """Whether other parameters decide if parameter `name` has a value, or which domain it has."""
+    """Whether parents in the space decide about the value (or the domain) of parameter `name`."""
     parameter: Parameter = space[name]
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False

@@ -487,11 +487,11 @@ class PosteriorSamples:
         return int(self.order.shape[1])
 
     def point_grid(self, name: str) -> CoarseGrid:
-        """The merged grid of a parameter in which the cells of the points are stored."""
+        """The merged grid of a parameter that is used to store the points."""
         return coarse_grid(grid_of(self.space[name]), POINT_CELLS)
 
     def grids(self) -> StackedGrids:
-        """The merged grids of all parameters in which points are counted."""
+        """The merged grids of all parameters that are used to count the points."""
         return stacked(tuple(coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()))
 
     def cells(self, name: str) -> Cells:

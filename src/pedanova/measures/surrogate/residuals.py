@@ -1,4 +1,4 @@
-"""Correct the shares that the model predicts by the residuals of the rows.
+"""Use the residuals of the rows to correct the shares that the model predicts.
 
 For a row with the value x of one parameter, let y be 1 if the row is in the target, and 0 otherwise. The model predicts
 y in two ways: h(x) uses only x, and p uses all parameters (the prediction from all other configurations). Then

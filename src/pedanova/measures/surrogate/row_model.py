@@ -156,7 +156,7 @@ class RowModel:
         return None if self.fitted(seed).settings is None else self.process(seed)
 
     def part(self, some: Mask, *, seed: int) -> RowModel:
-        """The model of the rows in `some`: a quicker fit that starts from the settings for all rows."""
+        """A model of the rows `some`: a quicker fit, which starts at the settings for all rows."""
 
         def make() -> RowModel:
             fitted = self.fitted(seed)

@@ -81,7 +81,7 @@ class EstimatedShares(NamedTuple):
 
 
 def can_tell(samples: PosteriorSamples, target: RankRange, region: RankRange) -> bool:
-    """Whether target and rest of the region have enough points to estimate shares."""
+    """Whether the target and the rest of the region have enough points to estimate shares."""
     first, last = samples.ends(target)
     begin, end = samples.ends(region)
     return LEAST_POINTS <= last - first <= end - begin - LEAST_POINTS
