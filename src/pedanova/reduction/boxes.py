@@ -55,7 +55,7 @@ class Axis:
         return int(cells[0]), int(cells[-1])
 
     def coarse(self) -> Groups:
-        """Merge the groups of a finely divided range into 20 slices; the slice of each group, as an array (groups,)."""
+        """Merge many groups into 20 slices; returns the slice of each group, as an array (groups,)."""
         if not self.ordered or self.groups <= MOST_GROUPS:
             return np.arange(self.groups)
         middles = (np.cumsum(self.prior) - self.prior / 2.0) / self.prior.sum()
@@ -110,7 +110,7 @@ class Cloud:
 
     @property
     def uniform(self) -> Mapping[str, Groups]:
-        """By parameter, the groups of points that are spread evenly over the space."""
+        """For each parameter: the groups of points that are spread evenly over the space."""
         return self.places if self.anywhere is None else self.anywhere
 
     def activity(self, name: str) -> float:
@@ -335,7 +335,7 @@ def _round(value: float, domain: Float, towards: object) -> float:
 
 
 def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
-    """One value to represent a group of cells: its middle, or a round number inside it."""
+    """A value that represents a group of cells: its middle, or a round number for a range of floats."""
     smaller = shrunk(domain, axis, grid, [group])
     match smaller:
         case Categorical(values) | Ordinal(values):
@@ -367,7 +367,7 @@ def crowd(density: Reals, prior: Reals, end: int) -> float:
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """New bounds for the `sides` where good values are most frequent; wide runs of good values move a bound further."""
+    """New bounds for the `sides` at which good values are most frequent."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):

@@ -297,7 +297,7 @@ class GoodRegion:
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The largest box with at most about the given volume; from fewer rows, `bounds` would give a larger box."""
+        """The largest box with at most about the given volume; in cross-validation, `bounds` gives a larger box."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
@@ -380,7 +380,7 @@ class TrialGoodRegion(GoodRegion):
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
-    """Find the good region: from the best trials for an adaptive sampler, otherwise as the importances were found."""
+    """Find the good region: from the best trials for an adaptive sampler, otherwise by the importances' estimator."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)

@@ -107,7 +107,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """How many times as often a random draw from the box is in the target as a draw from the space; None if unknown."""
+    """The probability of the target in the box, divided by its probability in the space; None if unknown."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -276,7 +276,11 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             now = reachable(after[verdict.name], after)
             if now is not after[verdict.name]:
                 gone = now is None
-                reason = "exists only for values of another parameter that are cut off" if gone else verdict.reason
+                reason = (
+                    "exists only for some values of another parameter, and these are cut off"
+                    if gone
+                    else verdict.reason
+                )
                 advice: Advice = "drop" if gone else verdict.advice
                 part = 0.0 if gone else verdict.part
                 settled[i] = replace(verdict, after=now, reason=reason, advice=advice, part=part)
@@ -366,7 +370,7 @@ def reduce_space(
 
 
 def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
-    """The parameters of `names` without the categorical parameters that have no clear effect.
+    """Remove categorical parameters without a clear effect from `names`.
 
     A cut removes only the worst end of a range, but it removes a category completely.
     """

@@ -110,8 +110,8 @@ class Evidence:
         The fraction of the space that is left. Each parameter counts on its own scale (log or linear), and fixed
         parameters do not count.
     enrichment
-        How often a random draw from the smaller space is in the target, divided by the same for the original space;
-        None with an adaptive sampler.
+        The probability that a random draw is in the target, relative to the original space; None with an adaptive
+        sampler.
     rows
         The number of rows that were used.
     estimator
@@ -203,7 +203,7 @@ class ReducedSpace(NamedTable[Verdict]):
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
             f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds. "
-            f"For new good rows, cross-validation estimates {e.kept}, and {e.best} for the best fifth of them."
+            f"By cross-validation, {e.kept} of new good rows lie inside, and {e.best} of the best fifth of them."
         )
         if any(row.advice == "narrow" for row in self.rows):
             worth += (

@@ -356,7 +356,7 @@ def in_words(door: Door) -> Door:
             return refused(getattr(error, "status", 400), str(error))
         except Exception as error:  # the server continues, and the page shows the error
             print(f"pedanova: {type(error).__name__}: {error}", file=sys.stderr)
-            return refused(500, "something went wrong; the terminal that runs pedanova shows what")
+            return refused(500, "something went wrong; the terminal that runs pedanova shows the error")
 
     return answered
 

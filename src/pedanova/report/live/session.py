@@ -99,7 +99,7 @@ class Session:
     options
         The options of `Analysis.importance` for every answer; they are checked at the start.
     source
-        The source in shell commands on the page, followed by options such as ``--objective``.
+        The source as text for shell commands, followed by options such as ``--objective``.
     watch
         Whether `renew` may replace the analysis by a newer one.
     group

@@ -56,7 +56,7 @@ def cell_of(
     group: str | None = None,
     **options: Unpack[FileOptions],
 ) -> LiveWidget | Widget:
-    """A live page for a notebook cell; a static page if live is impossible, or if an option is only for reports."""
+    """A live page for a notebook cell if possible, otherwise a static page."""
     if live is None:
         live = a.observations is not None and find_spec("anywidget") is not None
         live = live and not any(name in options for name in OF_A_REPORT)

@@ -55,7 +55,7 @@ LEAST_NAMES = 16  # characters
 LEAST_LETTERS = 6  # characters of a name in a set
 LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
-    "interaction": "how well the parameters together explain whether a row is in the target, beyond what fewer of them "
+    "interaction": "how well the parameters together explain whether a row is in the target, beyond what smaller sets "
     "explain; ~ marks a set without a clear effect.",
     "together": "how much the parameters explain together.",
     "added": "the sum of what each parameter explains alone.",
@@ -141,7 +141,7 @@ def left_in_words(rows: Sequence[Importance]) -> str:
         return ""
     surely = sum(row.significant is True for row in rows)
     sure = f", {surely} of them with a clear effect" if surely else ""
-    return f"\n… and {len(rows):,} more parameters, at most {percent(rows[0].share)}{sure}; --top 0 shows all"
+    return f"\n… and {len(rows):,} more parameters, importance up to {percent(rows[0].share)}{sure}; --top 0 shows all"
 
 
 def importance_columns(
@@ -495,5 +495,5 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
 
 
 def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
-    """A table of the fractions of the variance: due to the seed, and at most due to parameters."""
+    """A table: how much of the variance is due to the seed, and how much parameters can explain at most."""
     return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.summary())
