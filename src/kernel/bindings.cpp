@@ -8,6 +8,7 @@
 #include "cells.hpp"
 #include "column.hpp"
 #include "count.hpp"
+#include "dense.hpp"
 #include "levels.hpp"
 #include "loops.hpp"
 #include "moments.hpp"
@@ -220,6 +221,25 @@ PEDANOVA_EXPORT std::int64_t pedanova_find_fronts(const double* rows, std::int64
     });
 }
 
+// lower, inverse: (size, size) by rows; inverse is zero at first.
+PEDANOVA_EXPORT std::int64_t pedanova_invert_triangle(const float* lower, std::int64_t size, float* inverse) {
+    if (size < 0) return bad_argument;
+    return guarded([&] {
+        invert_triangle(lower, size, inverse);
+        return std::int64_t{0};
+    });
+}
+
+// values, order: (lines, size).
+PEDANOVA_EXPORT std::int64_t pedanova_sort_lines(const float* values, std::int64_t lines, std::int64_t size,
+                                                 std::int64_t* order) {
+    if (lines < 0 || size < 0 || size > 0xFFFFFFFFll) return bad_argument;
+    return guarded([&] {
+        sort_lines(values, lines, size, order);
+        return std::int64_t{0};
+    });
+}
+
 // Every function above and every field of Feature, in letters: base/kernel/library.py compares them with its own.
 PEDANOVA_EXPORT const char* pedanova_face() {
 #define FUNCTION(name) told(#name, &pedanova_##name)
@@ -228,10 +248,11 @@ PEDANOVA_EXPORT const char* pedanova_face() {
         FUNCTION(all_finite) + FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(split_table) +
         FUNCTION(sum_levels) + FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) +
         FUNCTION(gather_wanted) + FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) +
-        FUNCTION(settle_rows) + FUNCTION(find_fronts) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) +
-        FIELD(missing) + FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) +
-        FIELD(even) + FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) +
-        FIELD(counts) + FIELD(sums) + told("Feature", sizeof(Feature));
+        FUNCTION(settle_rows) + FUNCTION(find_fronts) + FUNCTION(invert_triangle) + FUNCTION(sort_lines) + FIELD(data) +
+        FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) +
+        FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) +
+        FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + FIELD(counts) + FIELD(sums) +
+        told("Feature", sizeof(Feature));
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

@@ -13,7 +13,7 @@ import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.data.regions import Region, as_region, at_most
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked
-from pedanova.measures.surrogate.fit import FittedModel, argsort_draws, fit, scores_of
+from pedanova.measures.surrogate.fit import FittedModel, fit, scores_of
 from pedanova.measures.surrogate.posterior import PosteriorSamples
 from pedanova.measures.surrogate.summaries import SampledShares, can_tell, sampled_shares, shares_of_counts
 from pedanova.space.grid import grid_of
@@ -238,14 +238,6 @@ def test_counting_agrees_with_the_measure() -> None:
             target, region = np.r_[targets[0, cells], 0], np.r_[everywhere[0, cells], 0]
             row = measure(Contrast(name, grid, target, region, bool(told[j])), baseline=baseline, smoothing="none")
             assert found.each[0, j] == pytest.approx(row.share, abs=1e-12)
-
-
-def test_the_order_of_numbers_is_the_order_of_their_bits() -> None:
-    rng = np.random.default_rng(0)
-    values = np.concatenate([rng.normal(size=(3, 900)), 1e-30 * rng.normal(size=(3, 90)), np.zeros((3, 9))], axis=1)
-    values = np.concatenate([values, -values[:, -12:]], axis=1).astype(np.float32)
-    assert np.array_equal(np.take_along_axis(values, argsort_draws(values), axis=1), np.sort(values, axis=1))
-    assert np.array_equal(np.sort(argsort_draws(values), axis=1), np.tile(np.arange(values.shape[1]), (3, 1)))
 
 
 def test_scores_are_those_of_the_space() -> None:

@@ -44,6 +44,8 @@ SIGNATURES: dict[str, list[Any]] = {
     "gather_slots": [*_column, _double, _int64, *_window, *[_pointer] * 3, _int64, *[_pointer] * 2, _int32],
     "assign_by_slots": [*_column, _double, _int64, *_window, _pointer, _int64, _int64, _int32, _pointer, _int32],
     "settle_rows": [_pointer, _pointer, _int64, _pointer, _int64, _pointer, _int32],
+    "invert_triangle": [_pointer, _int64, _pointer],
+    "sort_lines": [_pointer, _int64, _int64, _pointer],
 }
 
 

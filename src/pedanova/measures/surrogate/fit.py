@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.dense import sort_lines
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.dependence import Dependence, dependence_of
@@ -339,7 +340,7 @@ def order_points(
     adaptive: bool,
 ) -> NDArray[np.int64]:
     """(draws, points) For each sample, the points from best to worst, after the layers have reordered the best ones."""
-    order = argsort_draws(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
+    order = sort_lines(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
     for layer in LAYERS:
         part = None if layer.even and adaptive else rows_within(data, scores, weights, layer)
         if part is not None:
@@ -352,21 +353,6 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
     steps = np.linspace(0.0, 1.0, len(scores))
     sizes = np.sqrt(process.noise * process.scale * steps).astype(np.float32)
     return scores + sizes[:, None] * rng.standard_normal(scores.shape, dtype=np.float32)
-
-
-def argsort_draws(values: Singles) -> NDArray[np.int64]:
-    """(draws, points) For each sample, the indices that sort its values, lowest first; ties keep their order.
-
-    Values are sorted by their lower 16 bits and then by their upper 16 bits, because NumPy uses radix sort for 16 bits.
-    """
-    bits = values.view(np.int32)
-    keys = np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)  # integers in the same order as the numbers
-    lower, upper = (keys & 0xFFFF).astype(np.uint16), ((keys >> 16) + 0x8000).astype(np.uint16)
-    order = np.empty(values.shape, dtype=np.int64)
-    for draw, (low, high) in enumerate(zip(lower, upper, strict=True)):
-        first = np.argsort(low, kind="stable")
-        order[draw] = first[np.argsort(high[first], kind="stable")]
-    return order
 
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
@@ -398,5 +384,5 @@ def reorder(
     met = np.zeros(order.shape[1], dtype=bool)
     met[best] = True
     again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(mine), rng), rng)
-    turn = argsort_draws(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
+    turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
     order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel.dense import inverse_triangle
 from pedanova.counting.few_rows import Indices
 from pedanova.measures.surrogate.kernel import Configured, Embedding, Singles, rational_quadratic
 from pedanova.space.grid import Reals
@@ -23,14 +24,18 @@ JITTER, SINGLE_JITTER = 1e-6, 1e-5  # added to the noise, in double and in singl
 SEARCH_STEPS = 12
 CONVERGED = 2e-3  # a relative decrease of the loss that ends the search
 FREQUENCIES = 256  # random Fourier features of a function from the prior
-CHUNK = 1024  # points at a time, so that their covariances stay in the processor's cache
+CHUNK = 512  # points at a time, so that their covariances and waves stay in the processor's cache
 
 
 # --- Cholesky factor -----------------------------------------------------------------------------------
 
 BLOCK = 64  # rows of a block on the diagonal
 DIAGONAL_TRIALS = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # parts of the mean variance, added to the diagonal
-SMALL = 48  # a triangle with at most this many rows is inverted as a full matrix
+
+
+def diagonal_of(matrix: NDArray[np.floating]) -> NDArray[np.floating]:
+    """A view of the diagonal of a contiguous square matrix, to be changed in place."""
+    return matrix.reshape(-1)[:: len(matrix) + 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +61,7 @@ class CholeskyFactor:
         for added in DIAGONAL_TRIALS:
             if added:
                 matrix = matrix.copy()
-                matrix[np.diag_indices(len(matrix))] = diagonal + added * float(diagonal.mean())
+                diagonal_of(matrix)[:] = diagonal + added * float(diagonal.mean())
             try:
                 return cls.of(matrix)
             except np.linalg.LinAlgError:
@@ -84,9 +89,15 @@ class CholeskyFactor:
             solution[rows] = inverse @ (solution[rows] - self.lower[rows, before] @ solution[before])
         return solution
 
-    def inverse(self, dtype: type[np.floating] = np.float64) -> NDArray[np.floating]:
-        half = inverse_triangle(self.lower.astype(dtype, copy=False))
+    def inverse_in_single(self) -> Singles:
+        """The inverse of the covariance, with six digits."""
+        half = self.half_inverse
         return half.T @ half
+
+    @cached_property
+    def half_inverse(self) -> Singles:
+        """L⁻¹ in single precision."""
+        return inverse_triangle(self.lower.astype(np.float32))
 
     @cached_property
     def _diagonal(self) -> tuple[list[slice], list[NDArray[np.floating]]]:
@@ -94,19 +105,6 @@ class CholeskyFactor:
         rows = len(self.lower)
         blocks = [slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
         return blocks, [np.linalg.inv(self.lower[block, block]) for block in blocks]
-
-
-def inverse_triangle(lower: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The inverse of a lower triangular matrix, from the inverses of its two diagonal halves."""
-    rows = len(lower)
-    if rows <= SMALL:
-        return np.linalg.inv(lower).astype(lower.dtype, copy=False)
-    half = rows // 2
-    inverse = np.zeros_like(lower)
-    first, last = inverse_triangle(lower[:half, :half]), inverse_triangle(lower[half:, half:])
-    inverse[:half, :half], inverse[half:, half:] = first, last
-    inverse[half:, :half] = -last @ (lower[half:, :half] @ first)
-    return inverse
 
 
 # --- minimization --------------------------------------------------------------------------------------
@@ -226,12 +224,12 @@ class Likelihood:
         settings = KernelSettings.from_logs(logs)
         kernel = rational_quadratic(self.rows.positions, self.rows.positions, settings.weights[self.owners])
         covariance = kernel + np.float32(settings.additive) * self.linear
-        covariance[np.diag_indices(len(covariance))] += np.float32(settings.noise + SINGLE_JITTER)
+        diagonal_of(covariance)[:] += np.float32(settings.noise + SINGLE_JITTER)
         try:
             factor = CholeskyFactor.of(covariance)
         except np.linalg.LinAlgError:
             return math.inf, np.zeros_like(logs)
-        inverse = factor.inverse(np.float32)
+        inverse = factor.inverse_in_single()
         solved, scale = solve_residuals(inverse, self.scores)
         stiffness = np.full(len(logs), self.prior)
         stiffness[-2] = self.noise_prior
@@ -259,8 +257,9 @@ class Likelihood:
 
 def solve_residuals(inverse: NDArray[np.floating], scores: Reals) -> tuple[Reals, float]:
     """K⁻¹ · (scores - mean), with the mean from generalised least squares, and the scale s²."""
-    both = inverse @ np.stack([scores, np.ones(len(scores))], axis=1).astype(inverse.dtype)
-    both = both.astype(np.float64)
+    right = np.ones((len(scores), 2), dtype=inverse.dtype)
+    right[:, 0] = scores
+    both = (inverse @ right).astype(np.float64)
     solved: Reals = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
     return solved, max(float(scores @ solved) / len(scores), 1e-9)
 
@@ -285,7 +284,7 @@ class Posterior:
 
     def leave_one_out(self) -> tuple[Reals, Reals]:
         """The score of each row predicted from the other rows, and its noise-free variance; both (rows,)."""
-        half = inverse_triangle(self.factor.lower.astype(np.float32))  # six digits are enough for a variance
+        half = self.factor.half_inverse
         sums = (half.T @ half.sum(axis=1)).astype(np.float64)
         squares = np.einsum("ij,ij->j", half, half).astype(np.float64)
         own = squares - self.mean_variance * sums**2  # because the mean is estimated without the row
@@ -391,7 +390,7 @@ def condition(rows: Embedding, owners: Indices, scores: Reals, settings: KernelS
     weights = settings.weights[owners]
     covariance = rational_quadratic(rows.positions, rows.positions, weights).astype(np.float64)
     covariance += settings.additive * (rows.basis @ rows.basis.T)
-    covariance[np.diag_indices(len(rows))] += settings.noise + JITTER
+    diagonal_of(covariance)[:] += settings.noise + JITTER
     factor = CholeskyFactor.regularized(covariance)
     both = factor.solve(np.stack([scores, np.ones(len(rows))], axis=1))
     mean_variance = 1.0 / float(both[:, 1].sum())

@@ -184,10 +184,10 @@ def centred(categories: Singles) -> Singles:
 def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:
     """(rows of one, rows of two) 1 / (1 + weighted squared distance), as one matrix product."""
     roots = np.sqrt(weights).astype(np.float32)
-    here, there = one * roots, two * roots
-    ones = np.ones((len(here) + len(there), 1), dtype=np.float32)
-    own, other = ((part * part).sum(axis=1, keepdims=True) for part in (here, there))
-    left = np.concatenate([here, own + np.float32(1.0), ones[: len(here)]], axis=1)
-    right = np.concatenate([np.float32(-2.0) * there, ones[len(here) :], other], axis=1)
+    here = one * roots
+    there = here if one is two else two * roots
+    left, right = (np.ones((len(part), part.shape[1] + 2), dtype=np.float32) for part in (here, there))
+    left[:, :-2], left[:, -2] = here, np.einsum("ij,ij->i", here, here) + np.float32(1.0)
+    right[:, :-2], right[:, -1] = np.float32(-2.0) * there, np.einsum("ij,ij->i", there, there)
     product: Singles = left @ right.T
     return np.reciprocal(product, out=product)
