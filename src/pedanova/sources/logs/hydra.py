@@ -105,7 +105,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
-    """The value at a dotted name such as a.b.c; None if it is missing. A dict is returned only if `whole` is set."""
+    """The value at a dotted name such as a.b.c; None if it is missing, or if it is a dict and `whole` is not set."""
     value: Any = plain
     for step in name.split("."):
         if not isinstance(value, dict) or step not in value:

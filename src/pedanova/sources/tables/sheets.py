@@ -37,7 +37,6 @@ def read(path: Path, study: str | None) -> Records:
 
 
 def _sheets(path: Path) -> dict[str, list[list[Any]]]:
-    """The non-empty rows of every sheet."""
     try:
         import python_calamine as calamine
     except ImportError:

@@ -212,7 +212,6 @@ def peek_header(file: Path) -> list[str]:
 
 
 def _header(file: Path, delimiter: str, above: int) -> list[str]:
-    """Read the column names from the header, and check them."""
     try:
         with in_utf8(file), open_text(file) as lines:
             header = next(csv.reader(islice(lines, above, None), delimiter=delimiter), [])
