@@ -67,7 +67,6 @@ class Output:
         return f"Analysis({self._in_short()})"
 
     def _in_short(self) -> str:
-        """One line with the number of rows and parameters and the objective."""
         observed = self.data.observations
         goals = observed.goals if observed is not None else ()
         pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.data.direction, self.data.objective)]

@@ -202,7 +202,6 @@ def across(
 
 
 def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
-    """Split the options into those of `importance` and those of `analyze`."""
     for name in options:
         if name not in AcrossKeywords.__annotations__:
             raise QueryError(
@@ -235,7 +234,7 @@ def is_column(value: object) -> bool:
 
 
 def by_stem(places: Sequence[str]) -> dict[str, str]:
-    """Paths by file name ('runs/a.csv' by 'a'); if two file names are equal, paths by path."""
+    """Name each path after its file ('runs/a.csv' -> 'a'); if two files have the same name, the names are the paths."""
     stems = [Path(place).stem for place in places]
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 
@@ -439,7 +438,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "the importances refer to different ranges; without the rows, the ranges cannot be made equal"
+        words = "ranges differ, so the importances refer to different ranges; rows are needed for a common range"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "the two studies have different ranges; only rows inside the common range are compared"

@@ -108,7 +108,7 @@ def run_analyze(options: argparse.Namespace) -> int:
 
 
 def stop_words(a: Analysis, result: Importances, seed: int) -> str:
-    """A sentence if more trials would hardly change the answer; otherwise empty."""
+    """The advice to stop, if more trials would hardly change the answer; otherwise empty."""
     if not first_stays(result.rows):
         return ""
     from pedanova.measures.advice.ask import stop_sentence
@@ -130,7 +130,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
-    """A target with enough rows for ``pedanova reduce``: the given target or a wider one; None if there is none."""
+    """The given target or a wider one, with enough rows for ``pedanova reduce``; None if no target has enough."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None

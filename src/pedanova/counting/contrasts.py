@@ -34,7 +34,7 @@ def check_one_value(region: Region, name: str, objective: str, *, several: bool)
     if region.kind == "value" and several:
         names = objective.split(", ")
         raise QueryError(
-            f"{name} ({region}): one value cannot choose rows by {len(names)} objectives; use a quantile, "
+            f"{name} ({region}): a value needs one objective, not {len(names)}; use a quantile, "
             f"or a condition such as {f'{names[0]} <= 1'!r}"
         )
 

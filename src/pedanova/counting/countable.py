@@ -136,7 +136,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """Make tallies and notes from the counts of a table or a `part` of it; with `inside`, no value may be outside."""
+    """Make tallies and notes from the counts of a table or a `part` of it; `inside`: values must be in the space."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])

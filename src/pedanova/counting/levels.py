@@ -153,7 +153,7 @@ class Levels:
             return int(np.searchsorted(signed, cut.signed, side="right"))
         have = ", ".join(f"{value:g}" for value in self.thresholds[:-1] if abs(value) < LARGEST)
         raise LevelsError(
-            f"rows were not counted at the objective {self.sign * cut.signed:g}, and the data is no longer available; "
+            f"there is no count at the threshold {self.sign * cut.signed:g}, and the data is no longer available; "
             f"choose one of {have}"
         )
 

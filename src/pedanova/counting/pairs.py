@@ -59,9 +59,9 @@ def width_of(groups: Mapping[str, Groups]) -> int:
 def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
     """Merge the cells of a grid into at most about `cells` groups with similar numbers of rows.
 
-    The result gives the group of each cell. If few cells have rows, each cell is a group. Otherwise neighbouring
-    cells, or rare categories, are merged. Missing values and values outside the space have groups of their own. Every
-    domain of a `Switch` gets groups in proportion to its rows.
+    The result gives the group of each cell. If few cells have rows, these cells are the groups. Otherwise neighbouring
+    cells, or rare categories, are merged. Missing values have a separate group, and so have values outside the space.
+    Every domain of a `Switch` gets groups in proportion to its rows.
     """
     groups = np.zeros(grid.width, dtype=np.int64)
     own, total = region[: grid.cells], int(region[: grid.cells].sum())

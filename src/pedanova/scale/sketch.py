@@ -207,7 +207,6 @@ def survey_part(
 
 
 def joined_sketches(parts: Iterable[list[Sketch]]) -> list[Sketch]:
-    """Join the summaries of several parts, in the order of the parts."""
     total: list[Sketch] = []
     for sketches in parts:
         total = total or [Sketch(sketch.name, sketch.most) for sketch in sketches]  # the given ones are not changed

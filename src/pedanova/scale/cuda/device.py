@@ -100,7 +100,6 @@ def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | 
 
 
 def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, Any] | None:
-    """The columns by name if the table is in GPU memory; None otherwise."""
     if names is not None and is_on_device(data) and getattr(data, "ndim", 0) == 2:
         table: Any = data
         if table.shape[1] != len(names):
