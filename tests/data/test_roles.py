@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pedanova.data.column import as_column
-from pedanova.data.column_values import full_grid
+from pedanova.data.column_values import Values, full_grid
 from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column, step_of_one_run
 
 ROWS = 60
@@ -564,6 +564,13 @@ def test_draws_are_evidence_beside_other_draws_or_in_many_rows() -> None:
     assert not doubted(in_order(drawn, "mse"))
     assert doubted(in_order({**drawn, "quux": RNG.standard_cauchy(ROWS)}, "mse")) == ["quux"]
     assert not doubted(in_order({"x1": RNG.normal(size=ROWS), "x2": RNG.normal(size=ROWS), "y": real()}, "y"))
+
+
+def test_chance_hardly_ever_makes_uniform_draws_look_uneven() -> None:
+    draws = np.random.default_rng(0).uniform(size=(500, 300))
+    columns = [Values.of(as_column("x", column)) for column in draws]
+    uneven = [column for column in columns if not column.looks_drawn(beside=True)]
+    assert len(uneven) <= 1
 
 
 def test_among_results_a_parameter_needs_a_name_and_values() -> None:
