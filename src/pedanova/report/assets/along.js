@@ -14,7 +14,7 @@ pedanova.along = (function () {
     asking = pane.asker("along", both, (found, { moved }) => { held = { found, moved }; draw(pedanova.state.get()); });
   }
 
-  /* The same for every selection: only the target changes the answer. */
+  /* The selection does not change this answer; the target does. */
   function show(state, answer) {
     const { target, baseline, of } = pedanova.asked(state);
     const plain = { ...pedanova.state.first().question, target, baseline, of, region: { part: [0, 1] }, selection: {} };
@@ -37,7 +37,7 @@ pedanova.along = (function () {
   const shareOf = (row) => Math.max(0, (row && row.share) || 0);
   const isSure = (row) => Boolean(row) && row.significant !== false;
 
-  /* Parameters: those that anywhere beat chance first, then by their largest share. */
+  /* Parameters with a clear effect at any budget come first; sorted by their largest share. */
   function ranked(found) {
     const by = found.steps.map((step) => new Map(step.importances.map((row) => [row.parameter, row])));
     const names = found.steps[found.steps.length - 1].importances.map((row) => row.parameter);

@@ -1,4 +1,4 @@
-/* The question as chips: target, region and every selected parameter; each can be typed into, hidden or removed. */
+/* The question as chips: target, region and selected parameters. Chips can be edited; selections can be hidden or removed. */
 "use strict";
 pedanova.chips = (function () {
   const { make, button, byId, short, set } = pedanova;
@@ -42,7 +42,7 @@ pedanova.chips = (function () {
     return found;
   }
 
-  /* What all of a file is about: these rows, and no others. */
+  /* Chips for the rows to which the whole file is limited. */
   function fixed() {
     const { within } = pedanova.facts;
     if (!within) return [];
@@ -87,7 +87,7 @@ pedanova.chips = (function () {
     both: reads("(?:>=|≥) N ,? (?:<=|≤) N"),
   };
 
-  /* As in Python and in a shell: "0.05" and "5 %" are the best twentieth, "0.1..0.3" is between two parts, "<= 0.03" a value. */
+  /* As in Python and in a shell: "0.05" and "5 %" are the best twentieth, "0.1..0.3" is a range of parts, "<= 0.03" a limit. */
   function readBand(which, typed) {
     const text = typed.trim(), live = pedanova.source.isLive();
     if (text.toLowerCase() === "all" && which === "region") return pedanova.state.ask({ region: { part: [0, 1] } });
@@ -125,7 +125,7 @@ pedanova.chips = (function () {
     return chip;
   }
 
-  /* One study among several, asked alone. */
+  /* A chip for the single study that is shown. */
   function studied({ column, name }) {
     const chip = make("span", "chip", make("span", "chip-text", make("b", "", column), ` = ${name}`));
     chip.append(button("×", "Show all studies again", () => pedanova.groups.choose(null), "chip-side"));
@@ -173,7 +173,7 @@ pedanova.chips = (function () {
     return make("span", "chip choice", list, printed);
   }
 
-  /* The chip becomes a field; Enter takes it, Esc leaves it. */
+  /* Turn the chip into a text field; Enter accepts, Esc cancels. */
   function edit(chip, label, text, take) {
     const field = make("input", "chip-field");
     set(field, { type: "text", value: text, "aria-label": label, size: Math.max(8, text.length + 1), spellcheck: "false", autocomplete: "off" });

@@ -1,4 +1,4 @@
-/* The lines that give the same numbers: Python, shell and the condition, each to copy; a link; the saved report. */
+/* Python code, shell command and condition for the same numbers; a link to the view; a saved report. */
 "use strict";
 pedanova.code = (function () {
   const { make, byId, button } = pedanova;
@@ -22,7 +22,7 @@ pedanova.code = (function () {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      const field = make("textarea", "unseen", text); // a file and a frame may have no clipboard
+      const field = make("textarea", "unseen", text); // files and frames may have no clipboard
       document.body.append(field);
       field.select();
       document.execCommand("copy");
@@ -31,7 +31,7 @@ pedanova.code = (function () {
     said(`${what} copied`);
   }
 
-  /* A word that goes away by itself. */
+  /* Show a short message that disappears after a while. */
   function said(words, long = 2500) {
     const place = byId("said");
     place.textContent = words;
@@ -45,7 +45,7 @@ pedanova.code = (function () {
     pedanova.page.show();
   }
 
-  /* The static page of the present selection, made by whoever answers. */
+  /* Save a static report of the current selection; the server writes it. */
   async function report() {
     said("The report is being written …", 60000);
     try {

@@ -1,8 +1,8 @@
-/* A or B: what is asked now is pinned as A; whatever is asked then is B, held against it with the sureness of the difference. */
+/* Compare two questions: the pinned question is A, and the current one is B; differences have intervals. */
 "use strict";
 pedanova.compare = (function () {
   const { make, set, pane } = pedanova;
-  const bar = pedanova.byId("compare"); // above the cards, while something is pinned
+  const bar = pedanova.byId("compare"); // above the cards, while a question is pinned
   let asked = "", found = null, by = new Map();
   const isPinned = () => pedanova.state.get().pinned !== null;
   const pin = () => pedanova.state.change({ pinned: isPinned() ? null : pedanova.asked() });

@@ -1,9 +1,9 @@
-/* The page's one namespace, `pedanova`, and what every part of it shares. Files are plain scripts in the order of
+/* The only namespace of the page, `pedanova`, and what all its parts share. Files are plain scripts in the order of
    report/page/html.py, each an IIFE; names from the data are text only. Everything that is drawn is a function of
 
      state   {question, chosen, tab, pair: [a, b] | null, pinned: question | null, sort, hidden: [names]}
-     answer  the JSON of report/page/answers.py, plus `pending` while another one is on its way, and `undrawn` while its
-             densities are still those of the answer before
+     answer  the JSON of report/page/answers.py, plus `pending` while a newer one is computed, and `undrawn` while
+             its densities belong to the previous answer
 
    A card:   mount() and show(state, answer), or steps(state, answer) → [functions], which are called a slice at a time.
    A tab:    register({key, title, mount(element), show(state, answer), when(facts) → true | "why not" | false})
@@ -12,7 +12,7 @@
              rejected with STALE.
    Events:   on("news", fn), emit("news", data): "ranked" (bars), "shown" (all), "released", "news", "study", "hover", "theme" */
 "use strict";
-var pedanova = pedanova || {}; // a global, also for files that are tried alone
+var pedanova = pedanova || {}; // a global, so that tests can load single files
 
 (function () {
   const SVG = "http://www.w3.org/2000/svg";
@@ -24,7 +24,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
   pedanova.tools = [];
   pedanova.byId = (id) => document.getElementById(id);
 
-  /* An element of HTML; children are elements or text, never markup. */
+  /* Make an HTML element; children are elements or text, never markup. */
   pedanova.make = function (tag, kind = "", ...children) {
     const element = document.createElement(tag);
     if (kind) element.className = kind;
@@ -32,7 +32,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     return element;
   };
 
-  /* An element of SVG. */
+  /* Make an SVG element. */
   pedanova.svg = function (tag, attributes = {}, ...children) {
     const element = document.createElementNS(SVG, tag);
     pedanova.set(element, attributes);
@@ -40,7 +40,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     return element;
   };
 
-  /* Attributes; null and false take one away. What is so already is left alone: a browser would lay it out anew. */
+  /* Set attributes; null and false remove an attribute. Unchanged ones are skipped, because setting them costs a layout. */
   pedanova.set = function (element, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
       if (value === null || value === undefined || value === false) element.removeAttribute(name);
@@ -52,7 +52,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     return element;
   };
 
-  /* The words of an element, where they are others. */
+  /* Set the text of an element if it differs. */
   pedanova.say = function (element, text) {
     if (element.textContent !== text) element.textContent = text;
     return element;
@@ -60,7 +60,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
 
   pedanova.button = function (label, title, press, kind = "quiet") {
     const button = pedanova.make("button", kind, label);
-    const named = !/[\p{L}\p{N}]/u.test(label) || title.includes(label) ? title : `${label}: ${title}`; // what is seen is part of the name
+    const named = !/[\p{L}\p{N}]/u.test(label) || title.includes(label) ? title : `${label}: ${title}`; // the accessible name contains the visible label
     pedanova.set(button, { type: "button", "aria-label": named });
     pedanova.tip(button, title);
     button.addEventListener("click", press);
@@ -87,18 +87,18 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
   pedanova.tool = (tool) => pedanova.tools.push(tool);
 
   pedanova.parameter = (name) => pedanova.byName.get(name);
-  /* The short form of a name; the whole one belongs in the tooltip. */
+  /* The short form of a name; tooltips show the full name. */
   pedanova.nameOf = (name) => (pedanova.byName.get(name) || {}).short || name;
-  /* The question that is asked: chips that are hidden do not select. */
+  /* The current question; hidden chips do not select. */
   pedanova.asked = function (state = pedanova.state.get()) {
     const kept = Object.entries(state.question.selection).filter(([name]) => !state.hidden.includes(name));
     return { ...state.question, selection: Object.fromEntries(kept) };
   };
-  /* What is selected of a parameter, whatever its name (even "__proto__"); undefined for all values. */
+  /* The selection for a parameter, which may even be named "__proto__"; undefined for all values. */
   pedanova.brushOf = (question, name) => (Object.hasOwn(question.selection, name) ? question.selection[name] : undefined);
   pedanova.selects = (question) => Object.keys(question.selection).length > 0;
 
-  /* Whether something is dragged: until it is let go nothing is built anew, and nothing else moves. */
+  /* Whether a drag is in progress; until it ends, nothing else on the page moves. */
   let drags = 0;
   pedanova.drag = {
     isOn: () => drags > 0,
@@ -106,7 +106,7 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     end() { drags = Math.max(0, drags - 1); if (!drags) pedanova.emit("released"); },
   };
 
-  /* Called with the newest arguments, at most once a frame. */
+  /* Call `work` at most once per animation frame, with the newest arguments. */
   pedanova.eachFrame = function (work) {
     let waiting = null;
     return (...args) => {
@@ -115,10 +115,10 @@ var pedanova = pedanova || {}; // a global, also for files that are tried alone
     };
   };
 
-  /* Tooltips: one element for all; `words` is text or a function of the element, lines parted by newlines. */
+  /* Tooltips: one element for all; `text` is a text or a function, with newlines between lines. */
   let shown = null, last = null;
   const words = new WeakMap();
-  pedanova.on("shown", () => shown && shown.isConnected && last && say(shown, last)); // what is said is of the answer that is seen
+  pedanova.on("shown", () => shown && shown.isConnected && last && say(shown, last)); // an open tooltip follows the new answer
   pedanova.tip = function (element, text) {
     if (!words.has(element)) {
       element.addEventListener("pointerenter", (event) => event.pointerType !== "touch" && say(element, event));

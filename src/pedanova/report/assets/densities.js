@@ -5,7 +5,7 @@ pedanova.densities = (function () {
   const FIRST = 9; // cards before "show all"
   const HEIGHT = 112, TOP = 6, BOTTOM = 92, SIDE = 8;
   let grid = null, more = null, all = false, order = [], here = [];
-  const cards = new Map(), seen = new Set(); // by name; those that are on the screen
+  const cards = new Map(), seen = new Set(); // the cards by name, and the names on the screen
   const near = new IntersectionObserver((entries) => {
     entries.forEach(({ target, isIntersecting }) => { if (isIntersecting) seen.add(target.dataset.parameter); else seen.delete(target.dataset.parameter); });
     pedanova.page.more();
@@ -25,37 +25,37 @@ pedanova.densities = (function () {
     byId("densities").append(grid);
     grid.classList.toggle("brushed", pedanova.source.isLive());
     pedanova.hover.subscribe(mark);
-    pedanova.on("news", () => { cards.forEach((card) => near.unobserve(card.element)); cards.clear(); }); // parameters may be cut in another way
+    pedanova.on("news", () => { cards.forEach((card) => near.unobserve(card.element)); cards.clear(); }); // new rows may change the bins
   }
 
-  /* What the lines are. */
+  /* The legend. */
   function key() {
     const mark = (kind) => make("i", `key-mark ${kind}`);
     return make("p", "key", mark("target"), "target", mark("base"), make("span", "against", "region"), mark("chance"), "chance", make("span", "before", mark("ghost"), make("span", "", "")));
   }
 
-  /* What the key says of this answer: what the target is held against, and what the dotted line is. */
+  /* Update the legend: the baseline, and the meaning of the dotted line. */
   function tell(state, answer) {
     document.querySelectorAll(".key .against").forEach((one) => { say(one, state.question.baseline === "uniform" ? "uniform draw" : "region"); });
     document.querySelectorAll(".key .before").forEach((one) => {
-      one.classList.toggle("none", !answer.ghost); // its room is kept: a brush moves no other word
+      one.classList.toggle("none", !answer.ghost); // its space is kept, so that other words do not move
       say(one.lastChild, state.pinned ? "target of A" : "before");
     });
   }
 
-  /* The order of the first answer about all stays, so that nothing runs away from the pointer; new parameters come last. */
+  /* Keep the order of the first complete answer, so that cards do not move; new parameters come last. */
   function ordered(answer) {
     const known = pedanova.facts.parameters.map((one) => one.name), given = answer.importances || [];
     if (!order.length && given.length >= known.length) order = given.map((row) => row.parameter);
     return order.length ? [...order.filter((name) => pedanova.byName.has(name)), ...known.filter((name) => !order.includes(name))] : known;
   }
 
-  /* The grid, then one card after the other: those that are seen first. */
+  /* Functions that draw: first the grid, then one card after another. */
   function steps(state, answer) {
     return [() => lay(state, answer), ...ordered(answer).map((name) => () => shown.has(name) && shown.get(name)())];
   }
 
-  let shown = new Map(); // how each card that is in the grid is painted
+  let shown = new Map(); // functions that draw the cards in the grid, by name
   function lay(state, answer) {
     tell(state, answer);
     const names = ordered(answer), limit = all ? names.length : FIRST;
@@ -80,7 +80,7 @@ pedanova.densities = (function () {
     if (few) ticks(); else forget();
   }
 
-  /* Whether there are more names than bars. */
+  /* Whether there are more values than bars. */
   const isCut = ({ brush, labels, shape }) => brush === "labels" && labels.length > shape.labels.length;
   const printing = () => document.body.classList.contains("printing");
 
@@ -131,7 +131,7 @@ pedanova.densities = (function () {
     pick(card, part);
   }
 
-  /* Only where somebody answers; a file has the answers to its own questions alone. */
+  /* Only on a live page, because a file cannot answer new questions. */
   const brushable = (parameter) => Boolean(parameter.brush && pedanova.source.isLive());
 
   /* Brush, bars to click, tooltips: laid once for every width. */
@@ -145,7 +145,7 @@ pedanova.densities = (function () {
     });
   }
 
-  /* What selects values on a card or a sheet, where somebody answers: a brush, or bars to click. */
+  /* Let the user select values on a card or a sheet of a live page: with a brush, or by clicking bars. */
   function select(card, scale, { top, height, whole, onClick, ...more }) {
     const { parameter, front } = card;
     front.replaceChildren();
@@ -209,7 +209,7 @@ pedanova.densities = (function () {
     }
   }
 
-  /* Below five good rows: the rows themselves, where somebody can be asked for them. */
+  /* With fewer than five good rows, a live page marks the single rows. */
   async function ticks() {
     if (!pedanova.source.isLive() || pedanova.source.can("trials") !== true) return;
     try {
@@ -232,7 +232,7 @@ pedanova.densities = (function () {
     }
   }
 
-  /* Where a trial stands on a card. */
+  /* The x position of a trial on a card. */
   function xOf(card, row) {
     if (!card.scale || !row) return null;
     const value = (row.values || row)[card.parameter.name];

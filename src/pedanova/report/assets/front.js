@@ -1,4 +1,4 @@
-/* Several objectives: where the good rows lie and the front runs, and what matters for each objective alone. */
+/* Several objectives: a plot of the good rows and the Pareto front, and the importances for each objective. */
 "use strict";
 pedanova.front = (function () {
   const { make, set, svg, pane } = pedanova;

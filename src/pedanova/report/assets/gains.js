@@ -1,4 +1,4 @@
-/* What tuning gains: for the selection that is asked, or, in a file, for the first question and said so. */
+/* The gains of tuning for the current selection; in a file, for the first question, with a notice. */
 "use strict";
 pedanova.gains = (function () {
   const { make, pane } = pedanova;

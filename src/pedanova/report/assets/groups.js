@@ -1,8 +1,8 @@
-/* Studies side by side: what matters in each, beside the mean of all. A click asks one study alone, on every card. */
+/* Studies side by side: the importances in each study and their mean. A click shows one study on every card. */
 "use strict";
 pedanova.groups = (function () {
   const { make, svg, set, pane } = pedanova;
-  const ROOM = 74, WIDE = 136, HIGH = 22; // pixels of a cell: its bar, with the number behind it
+  const ROOM = 74, WIDE = 136, HIGH = 22; // pixels of a cell, which has a bar and a number
   const COLUMNS = 12; // parameters that are drawn; the file has all
   const ORDERS = { name: "by name", size: "the largest first", disagreement: "most different studies first" };
   let piece = null, asking = null, held = null, about = null, order = null, limit = 0, shownFor = "";
@@ -38,7 +38,7 @@ pedanova.groups = (function () {
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }
 
-  /* A line for all studies, then one for each; a column for each parameter, by its mean share. */
+  /* One line for all studies, then one for each study; columns are parameters, sorted by their mean share. */
   function matrix(state) {
     const columns = held.parameters.slice(0, COLUMNS), ends = held.studies.flatMap((study) => study.importances.map((row) => row.high ?? row.share));
     const top = Math.max(0.05, ...columns.map((row) => row.high ?? row.share), ...ends);
@@ -79,7 +79,7 @@ pedanova.groups = (function () {
     pedanova.state.change({ question: name === null ? rest : { ...rest, study: { column: held.column, name } } });
   }
 
-  /* A share as a bar, its interval as a line, its number behind; ◆ where it is another than in all other studies. */
+  /* A share as a bar with its interval and number; ◆ if it differs from the other studies. */
   function bar(row, top, what, differs) {
     const at = (share) => (ROOM * Math.min(top, Math.max(0, share))) / top;
     const words = `${pedanova.percent(Math.max(0, row.share))}${differs ? " ◆" : ""}`, known = row.low !== null && row.low !== undefined;

@@ -108,7 +108,7 @@ pedanova.means = (function () {
     return `${pedanova.nameOf(one.parameter)}: ${placeOf(parameter, i)}\n${mean}${interval}\n${pedanova.plural(one.rows[i], "row")}`;
   }
 
-  /* For those who do not see it: where the mean is best, and where worst. */
+  /* For screen readers: where the mean is lowest, and where it is highest. */
   function spoken(one, parameter) {
     const order = one.mean.map((value, i) => [value, i]).filter(([value]) => value !== null).sort((a, b) => a[0] - b[0]);
     if (!order.length) return `${one.parameter}: too few rows for a mean`;

@@ -1,4 +1,4 @@
-/* The strip of the objective: how its values are spread, and the edges of target and region to drag. */
+/* The strip of the objective: its distribution, with the edges of target and region to drag. */
 "use strict";
 pedanova.objective = (function () {
   const { svg: draw, set, byId, short, percent } = pedanova;
@@ -6,7 +6,7 @@ pedanova.objective = (function () {
   const NICE = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
   let root = null, spread = null, handles = {}, width = 0, drawn = "", drawnOf = null;
 
-  /* The part of the rows that is at least as good as a value, and back, from points of the distribution. */
+  /* Convert between a value and the fraction of rows that are at least as good, with points of the distribution. */
   function spreadOf(objective) {
     const points = objective.reached.filter(([x]) => x !== null);
     if (objective.several || points.length < 3) return null;
@@ -31,7 +31,7 @@ pedanova.objective = (function () {
     };
   }
 
-  /* How far the best rows lie ahead of the first point: as if they were spread like those behind it. */
+  /* The distance from the best row to the first point, extrapolated from the next points. */
   function ahead(points) {
     const [[x, part], [next, more]] = points, span = points[points.length - 1][0] - x;
     const even = ((next - x) * part) / Math.max(1e-9, more - part);
@@ -48,7 +48,7 @@ pedanova.objective = (function () {
 
   const isDown = () => pedanova.facts.objective.direction === "minimize";
 
-  /* Where a band of rows begins and ends, as parts of all: behind the best [0] up to [1]. */
+  /* Where a band of rows begins and ends, as fractions of all rows, best first. */
   function endsOf(band) {
     if (band.part) return band.part;
     if (!spread) return [0, 1];
@@ -141,7 +141,7 @@ pedanova.objective = (function () {
     ground.replaceChildren(...parts);
   }
 
-  /* Rows by even steps of the strip; heights are roots, so that a few good rows are seen beside many poor ones. */
+  /* Rows in equal steps of the strip; heights are square roots, so that few good rows remain visible. */
   function curve(scale, objective) {
     const steps = Math.min(120, Math.round((scale.stop - scale.start) / 6));
     const at = (i) => scale.start + ((scale.stop - scale.start) * i) / steps;
@@ -216,7 +216,7 @@ pedanova.objective = (function () {
     handle.addEventListener("pointercancel", end);
   }
 
-  /* An edge goes where it is pulled; a band of values stays one. */
+  /* Move an edge to the pointer; a band that is given by values keeps values. */
   function pulled(which, side, x) {
     const band = pedanova.state.get().question[which], ends = [...endsOf(band)];
     ends[side] = side ? Math.max(nearest(which, x), ends[0] ? ends[0] + least() : 0) : Math.min(started(x), inmost(which));
@@ -226,10 +226,10 @@ pedanova.objective = (function () {
     change(which, ends, true, fits ? { value } : { part: ends });
   }
 
-  /* How far an inner edge goes: the target keeps some rows, also when the region's edge pushes its own. */
+  /* The limit of an inner edge: the target must keep some rows. */
   const inmost = (which) => Math.max(0, Math.min(partOf(pedanova.state.get().question.target), partOf(pedanova.state.get().question[which])) - least());
 
-  /* The part nearest to a place: one of the file's steps, or any while somebody answers. */
+  /* The fraction at a position: on a live page any fraction, in a file the nearest step. */
   function nearest(which, x) {
     const scale = scaleOf(pedanova.facts.objective);
     if (!pedanova.source.isLive()) {
@@ -241,24 +241,24 @@ pedanova.objective = (function () {
 
   const free = (scale, x) => Number((spread ? spread.part(scale.value(x)) : scale.value(x)).toPrecision(2));
 
-  /* The part that is left out at the best end. */
+  /* The fraction of the best rows that is left out. */
   function started(x) {
     const scale = scaleOf(pedanova.facts.objective);
     return Math.abs(x - xOf(0, scale)) < 6 ? 0 : free(scale, x);
   }
 
   const least = () => Math.min(0.5, Math.max(0.0001, Math.ceil((5 / pedanova.facts.rows) * 1e4) / 1e4));
-  /* The parts that the keys step through. */
+  /* The fractions that the arrow keys step through. */
   function parts(which) {
     const known = pedanova.source.isLive() ? NICE.filter((part) => part >= least()) : pedanova.facts.rungs.map((rung) => rung.part);
     return which === "target" ? known.slice(0, -1) : known.slice(1);
   }
 
-  /* The target stays inside the region: the one that moves pushes the other. */
+  /* Move an edge; the target stays inside the region, so one edge may push the other. */
   function change(which, ends, live, band = { part: ends }) {
     const { question } = pedanova.state.get(), other = which === "target" ? "region" : "target";
     const [from, to] = ends, there = endsOf(question[other]), next = [...there], known = NICE;
-    if (!pedanova.source.isLive()) { // both go to steps that the file holds
+    if (!pedanova.source.isLive()) { // both move to steps that the file contains
       const fits = pedanova.facts.rungs.map((rung) => rung.part).filter((part) => (which === "target" ? part > to : part < to));
       const nearest = fits.reduce((best, part) => (Math.abs(Math.log(part / there[1])) < Math.abs(Math.log(best / there[1])) ? part : best), fits[0]);
       pedanova.state.ask({ [which]: { part: [0, to] }, [other]: { part: [0, nearest] } }, { live });
@@ -278,7 +278,7 @@ pedanova.objective = (function () {
     event.preventDefault();
     const ends = endsOf(pedanova.state.get().question[which]).map((part) => Number(part.toPrecision(3))), now = ends[side];
     const known = side ? parts(which).filter((part) => part > ends[0]) : [0, ...NICE.filter((part) => part <= inmost(which))];
-    const wider = isDown() || !spread ? by : -by; // → goes right on the strip
+    const wider = isDown() || !spread ? by : -by; // the right arrow moves to the right
     const at = known.findIndex((part) => part >= now - 1e-12);
     const here = at < 0 ? known.length - 1 : at;
     const next = event.key === "Home" ? 0 : event.key === "End" ? known.length - 1 : here + wider;

@@ -1,19 +1,19 @@
-/* The start of the page, and its one loop: a state is asked about, its answer is shown. */
+/* The start of the page, and its main loop: it requests the answer for the current state, and shows it. */
 "use strict";
 pedanova.page = (function () {
   const { make, button, byId, eachFrame } = pedanova;
-  const FEW = 5; // good rows below which nothing is said
-  let answer = null; // the last one that came; stale while another is on its way
-  let ghost = null, ghostOf = ""; // what the densities are held against: A, or before the brush; and its question
-  let busy = false, waiting = false; // one question at a time while dragging: the newest of those that waited is next
-  let turn = 0; // how often something came to rest
-  const REST = 30; // milliseconds for which a mouse that is held stands still before densities are asked for
-  const SLICE = 12; // milliseconds of drawing, after which whoever moves the mouse has a turn
-  const MANY = 40; // parameters beyond which those on the screen are asked for first
-  const QUIET = 400, SLOW = 300, AGAIN = 2000; // milliseconds: before all of many are asked for; until a sign; until somebody is asked again
+  const FEW = 5; // with fewer good rows, the page makes no statement
+  let answer = null; // the latest answer; it is stale while a newer one is computed
+  let ghost = null, ghostOf = ""; // the answer drawn behind the densities (A, or without the selection), and the key of its question
+  let busy = false, waiting = false; // while dragging, one request at a time; `waiting`: a newer question is to be asked next
+  let turn = 0; // counts the calls of `settle`
+  const REST = 30; // milliseconds that the mouse must stand still in a drag before densities are requested
+  const SLICE = 12; // milliseconds of drawing before the page handles mouse events again
+  const MANY = 40; // with more parameters, those on the screen are requested first
+  const QUIET = 400, SLOW = 300, AGAIN = 2000; // milliseconds: before many parameters are requested; until a sign of waiting; until a retry
   const known = (names) => names.map((name) => pedanova[name]).filter(Boolean);
-  const first = () => known(["objective", "ranking", "chips"]); // in the frame itself
-  const later = () => known(["densities", "sheet", "code", "watch"]); // after it, a slice at a time
+  const first = () => known(["objective", "ranking", "chips"]); // shown in the same animation frame
+  const later = () => known(["densities", "sheet", "code", "watch"]); // shown afterwards, in slices
   const cards = () => [...first(), ...later()];
 
   async function read() {
@@ -42,7 +42,7 @@ pedanova.page = (function () {
     document.body.dataset.ready = "yes";
   }
 
-  /* A page that was opened without a ticket knows nothing yet: a browser that was let in before asks for the facts. */
+  /* A page that was opened without a ticket has no data; if this browser has a token, it can request the facts. */
   async function enter(payload) {
     pedanova.source.enter(payload.token);
     if (payload.token) return;
@@ -65,7 +65,7 @@ pedanova.page = (function () {
     pedanova.tip(byId("facts"), unused.join("\n"));
   }
 
-  /* New rows: what was answered is forgotten, what is asked stays. */
+  /* After new rows: forget all answers, but keep the question. */
   function renew(facts) {
     know(facts);
     pedanova.source.forget();
@@ -74,7 +74,7 @@ pedanova.page = (function () {
     settle();
   }
 
-  /* What never changes: the buttons, and who answers. */
+  /* The fixed parts of the page: the buttons and the footer. */
   function frame(facts) {
     byId("foot").append(make("p", "", facts.live ? "pedanova on this machine computes the answers."
       : "Made by pedanova. This file contains no row of the data and needs no network."));
@@ -106,7 +106,7 @@ pedanova.page = (function () {
 
   const pause = (time) => new Promise((next) => setTimeout(next, time));
 
-  /* While something moves: bars without intervals, one question at a time, the newest next; densities where it waits. */
+  /* During a drag: request bars without intervals, one request at a time; densities follow if the mouse stands still. */
   async function follow() {
     show();
     waiting = busy;
@@ -117,7 +117,7 @@ pedanova.page = (function () {
       do {
         waiting = false;
         if (!(await bars()) || mine !== turn) return;
-        if (!waiting) await pause(REST); // densities that nobody looks at would stand in the way of the next bars
+        if (!waiting) await pause(REST); // requests for densities would delay the next bars
         if (mine !== turn) return;
         if (!waiting) await spread();
       } while (waiting && mine === turn);
@@ -126,7 +126,7 @@ pedanova.page = (function () {
     }
   }
 
-  /* Once it stands still: bars at once, where the rows lie, then intervals and marks. */
+  /* After a change: request the bars first, then the densities, then the intervals. */
   async function settle() {
     turn += 1;
     waiting = false;
@@ -142,7 +142,7 @@ pedanova.page = (function () {
     if (pedanova.facts.early) await complete();
   }
 
-  /* Facts that came before there was a model: where the parts of the rows end. */
+  /* Request the facts again if they were made before a model was fitted. */
   async function complete() {
     if (pedanova.facts.live !== "http") return;
     const found = await pedanova.source.request("facts");
@@ -153,13 +153,13 @@ pedanova.page = (function () {
 
   const isMany = () => pedanova.source.isLive() && pedanova.facts.parameters.length > MANY;
 
-  /* The parameters whose bars or densities are on the screen; at first the first ones. */
+  /* The parameters whose bars or densities are on the screen; at the start, the first parameters. */
   function seen() {
     const names = [...pedanova.ranking.seen().slice(0, MANY), ...pedanova.densities.seen(), pedanova.sheet.seen()].filter(Boolean);
     return names.length ? [...new Set(names)] : pedanova.facts.parameters.slice(0, MANY).map((one) => one.name);
   }
 
-  /* The quickest answer; densities are those of the last one until its own come. */
+  /* Request the quickest answer; the old densities remain until the new ones arrive. */
   const bars = () => (isMany() ? ask(false, { drawn: false, names: seen() }) : answer && answer.densities ? ask(false, { drawn: false }) : ask(false));
 
   async function ask(sure, more = {}) {
@@ -175,7 +175,7 @@ pedanova.page = (function () {
     });
   }
 
-  let marks = new Map(); // who was above chance in the last sure answer: so it stays until the next one
+  let marks = new Map(); // which parameters had a clear effect in the last answer with intervals
   const marked = (row) => ({ ...row, significant: row.significant ?? marks.get(row.parameter) ?? null });
 
   async function spread() {
@@ -188,7 +188,7 @@ pedanova.page = (function () {
     });
   }
 
-  /* Something else came into sight: it is drawn, and of many parameters its density is asked for. */
+  /* Draw what was scrolled into view; of many parameters, request the missing densities. */
   const more = eachFrame(async () => {
     show();
     if (!answer || !answer.densities || answer.undrawn || !isMany()) return;
@@ -201,7 +201,7 @@ pedanova.page = (function () {
     });
   });
 
-  /* Nobody answers: what is shown stays, pale, and somebody is asked again. */
+  /* If there is no answer, the page keeps the last answer, and asks again. */
   let lost = "", again = null;
   function isLost(found) {
     lost = found.lost ? found.refused : "";
@@ -212,7 +212,7 @@ pedanova.page = (function () {
     return true;
   }
 
-  /* Whether an answer came; not where a newer question replaced this one. */
+  /* Whether the answer was used; false if a newer question replaced this one. */
   async function unlessStale(promise, use) {
     try {
       return use(await promise) !== false;
@@ -222,13 +222,13 @@ pedanova.page = (function () {
     }
   }
 
-  /* A, or the same question before anything was brushed: drawn as a thin line behind. */
+  /* The question that is drawn as a thin line behind: A, or the same question without the selection. */
   function behind(state) {
     const now = pedanova.asked(state);
     return state.pinned || (pedanova.selects(now) ? { ...now, selection: {} } : null);
   }
 
-  /* Most often it was answered before: then it stands behind the first drawing already. */
+  /* Use a known answer to that question, so that it is in the first drawing. */
   function recall(state) {
     const other = behind(state), key = other ? pedanova.source.keyOf("answer", other) : "";
     if (key === ghostOf) return;
@@ -247,13 +247,13 @@ pedanova.page = (function () {
     });
   }
 
-  /* Everything, from state and answer: at once what the question is and the bars, after that frame the rest. */
+  /* Draw the question and the bars now, and the rest after this frame. */
   function showFirst() {
     if (!answer) return;
     const state = pedanova.state.get();
     recall(state);
     const given = Object.freeze({ ...answer, pending: !isAnswered() || pedanova.drag.isOn(), ghost: ghost && !ghost.refused ? ghost : null });
-    first().forEach((part) => part.show(state, given)); // the strip measures itself: before anything is changed
+    first().forEach((part) => part.show(state, given)); // before other changes, because the strip measures its size
     document.body.classList.toggle("pending", given.pending);
     sign(given.pending && !(pedanova.drag.isOn() && answer.asked === pedanova.source.keyOf("answer", pedanova.asked())));
     headline(given);
@@ -264,10 +264,10 @@ pedanova.page = (function () {
     pedanova.emit("ranked", given);
     const begun = rest !== null;
     rest = { given, steps: stepsOf(state, given) };
-    if (!begun) setTimeout(showRest); // once the bars are seen
+    if (!begun) setTimeout(showRest); // after the bars are on the screen
   }
 
-  /* A quiet sign where an answer takes its time. */
+  /* Show a sign of waiting if an answer takes long. */
   let slow = null;
   function sign(pending) {
     if (pending && slow === null) slow = setTimeout(() => document.body.classList.add("slow"), SLOW);
@@ -277,7 +277,7 @@ pedanova.page = (function () {
     document.body.classList.remove("slow");
   }
 
-  let rest = null; // what is left to draw; a newer answer begins anew, so that nothing old is drawn
+  let rest = null; // what is left to draw; a newer answer replaces it
 
   function stepsOf(state, given) {
     const steps = later().flatMap((part) => (part.steps ? part.steps(state, given) : [() => part.show(state, given)]));
@@ -300,7 +300,7 @@ pedanova.page = (function () {
     pedanova.emit("shown", given);
   }
 
-  /* Everything before this returns: paper does not wait. */
+  /* Draw everything at once, for printing. */
   function showNow() {
     showFirst();
     while (rest && rest.steps.length) rest.steps.shift()();
@@ -310,7 +310,7 @@ pedanova.page = (function () {
   const inFrame = eachFrame(() => { queued = false; showFirst(); });
   const show = () => { queued = true; inFrame(); }; // at most once a frame
 
-  /* The sentence on top is that of the last sure answer until the next one. */
+  /* The sentence at the top; it stays the same while an answer is pending. */
   function headline(given) {
     const line = byId("headline");
     if (!given.pending || !line.textContent || lost) {
@@ -320,9 +320,9 @@ pedanova.page = (function () {
     pedanova.tip(line, given.refused ? refusal(given) : given.summary || "");
   }
 
-  const LONGEST = 120; // letters of the sentence
+  const LONGEST = 120; // characters of the sentence
 
-  /* Who leads, by how much and how surely, of what, and who follows; as much of it as there is room for. */
+  /* The most important parameter with its interval, then the next parameters, up to `LONGEST` characters. */
   function sentence({ importances, rows }) {
     const { pane, percent, nameOf } = pedanova, question = pedanova.asked(), chosen = pane.selectionWords(question);
     const where = !chosen ? "" : chosen.length <= 36 ? `With ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
@@ -345,8 +345,8 @@ pedanova.page = (function () {
     return `${text}.`;
   }
 
-  const plain = (text) => text.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, ""); // without what to type instead
-  /* Why there is no answer, in words for those who look and do not type. */
+  const plain = (text) => text.replace(/; [^;]*(\w+=|--\w|pass )[^;]*$/, ""); // without advice on options
+  /* Why there is no answer, in words for users of the page. */
   function refusal({ refused, rows }) {
     if ((rows && rows.selected === 0) || / has 0 rows/.test(refused)) return "No row is selected: widen the selection.";
     const many = refused.match(/^the target has (\d+) of ([\d,]+) rows/);
@@ -355,7 +355,7 @@ pedanova.page = (function () {
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }
 
-  /* Whether all that is shown is the sure answer to what is asked. */
+  /* Whether the page shows the final answer to the current question. */
   const isSettled = () => isAnswered() && !queued && rest === null;
 
   function isAnswered() {
@@ -388,7 +388,7 @@ pedanova.page = (function () {
 
   function open(tab) {
     pedanova.state.change({ tab: tab.key });
-    if (!window.matchMedia("(max-width: 760px)").matches) return; // on a phone tabs stand at the bottom
+    if (!window.matchMedia("(max-width: 760px)").matches) return; // on a phone, tabs are at the bottom
     const off = pedanova.on("shown", () => { off(); tab.panel.scrollIntoView(); });
   }
 

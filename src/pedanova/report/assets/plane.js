@@ -1,4 +1,4 @@
-/* The plane of two parameters: how much more often the target lies in each cell than it would if it knew nothing of them. */
+/* The plane of two parameters: how frequent the target is in each cell, compared with all cells. */
 "use strict";
 pedanova.plane = (function () {
   const { make, svg, set, pane } = pedanova;

@@ -5,12 +5,12 @@
 "use strict";
 pedanova.ranking = (function () {
   const { make, byId, percent, set, say } = pedanova;
-  const narrow = window.matchMedia("screen and (max-width: 760px)"); // where small densities stand beside the bars
+  const narrow = window.matchMedia("screen and (max-width: 760px)"); // narrow screens show small densities next to the bars
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-  const WHOLE = 60, AROUND = 8, SEARCHED = 20; // lines up to which all are there; beyond the box; that are searched
+  const WHOLE = 60, AROUND = 8, SEARCHED = 20; // up to WHOLE lines all exist; AROUND: extra lines outside the box; more than SEARCHED can be searched
   const WORDS = { noise: (n) => `~ ${n} without clear effect`, still: (n) => `– ${n} never varied` };
   let box = null, list = null, axis = null, note = null, search = null, fit = null, last = null, open = { noise: null, still: null }; // null: where there is room
-  let frame = null, held = false, shown = null; // held: new rows came while the mouse is here
+  let frame = null, held = false, shown = null; // held: new rows arrived while the mouse was over the list
   const rows = new Map();
 
   function mount() {
@@ -33,7 +33,7 @@ pedanova.ranking = (function () {
     search.hidden = pedanova.facts.parameters.length <= SEARCHED;
   }
 
-  /* Families: a child stands under its parent, and a family where its best member ranks; copies stand in one line. */
+  /* Families: children come under their parents, and a family is ranked by its best member; copies share a line. */
   function families(importances, copies) {
     const own = importances.filter((row) => !Object.hasOwn(copies, row.parameter));
     const place = new Map(own.map((row, i) => [row.parameter, i]));
@@ -87,7 +87,7 @@ pedanova.ranking = (function () {
     return say(note, answer.pending ? `${first || "A first answer."} Intervals follow.`.trim() : `${by}${first}`);
   }
 
-  /* Everything that can be scrolled to: names, and lines that fold some away; where something is searched, what has it. */
+  /* All lines of the list: parameters and folds; during a search, only the matching parameters. */
   function entries() {
     const { kinds } = frame, wanted = search.value.trim().toLowerCase();
     const has = (one) => [one.name, ...one.also].some((name) => name.toLowerCase().includes(wanted));
@@ -109,9 +109,9 @@ pedanova.ranking = (function () {
     say(last, list.querySelector(".difference") ? "B − A" : "ratio");
   }
 
-  let seen = []; // names of the lines that are there
+  let seen = []; // names in the existing lines
 
-  /* Without tearing down what has the focus; lines that change their place glide there. */
+  /* Replace the lines, but keep the focused one; lines that move are animated. */
   function replace(items) {
     const old = [...list.children];
     if (old.length === items.length && old.every((one, i) => one === items[i])) return;

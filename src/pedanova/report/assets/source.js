@@ -1,9 +1,9 @@
-/* Who answers: a table in the file, a server on this machine, or the notebook around the page. */
+/* The source of answers: the file itself, a server on this machine, or the notebook around the page. */
 "use strict";
 pedanova.source = (function () {
   const MOST_KEPT = 200;
-  const kept = new Map(); // answers that were given, by what was asked
-  const newest = new Map(); // the question of each slot that is on its way, to drop older ones
+  const kept = new Map(); // known answers, by the key of their question
+  const newest = new Map(); // the running request of each slot, which a newer request replaces
   let answerer = null;
   const MISSING = {
     answer: "This file has no answer for these percentages of target and region.",
@@ -13,14 +13,14 @@ pedanova.source = (function () {
     space: "This file has no smaller space for this question; pedanova explore computes it.",
   };
 
-  /* Questions that mean the same are written the same. */
+  /* A key that is equal for equal questions. */
   function keyOf(part, question, extra = {}) {
     const { target, region, selection = {}, good = "all", baseline = "region", of = "space", study = null } = question;
     const chosen = Object.keys(selection).sort().map((name) => [name, selection[name]]);
     const whose = study ? [{ study }] : [];
     const plain = chosen.length ? [chosen, good] : [];
     const more = Object.keys(extra).sort().map((name) => [name, extra[name]]);
-    const bands = part === "marginal" ? [null, region, null] : [target, region, baseline]; // means have no target
+    const bands = part === "marginal" ? [null, region, null] : [target, region, baseline]; // means do not depend on the target
     return JSON.stringify([part, ...bands, of, ...whose, ...plain, ...more]);
   }
 
@@ -33,7 +33,7 @@ pedanova.source = (function () {
     };
   }
 
-  /* What a file's answers differ by: it holds the surest, of all the pairs that it has. */
+  /* The arguments by which answers of a file differ: the two objectives, or the two parameters in their order. */
   function plain(part, extra) {
     if (part === "objectives") return extra;
     if (part !== "plane") return {};
@@ -41,16 +41,16 @@ pedanova.source = (function () {
     return { first, second };
   }
 
-  /* What lets this browser in: it goes to the server of this page alone, as a header. A cookie would go to every port. */
+  /* The token of this browser, sent as a header to the server of this page only; a cookie would be sent to all ports. */
   let token = "";
   function enter(given) {
     try {
       if (given) localStorage.setItem("pedanova", given);
       token = given || localStorage.getItem("pedanova") || "";
     } catch {
-      token = given || ""; // nothing is kept here: the next look at this page needs another address
+      token = given || ""; // without storage, the next visit needs a new address
     }
-    if (given) window.history.replaceState(null, "", window.location.pathname + window.location.hash); // the ticket is used
+    if (given) window.history.replaceState(null, "", window.location.pathname + window.location.hash); // remove the used ticket
   }
 
   const request = (path, body, signal) => fetch(path, {
@@ -60,7 +60,7 @@ pedanova.source = (function () {
 
   /* POST /ask of the server that served this page. */
   function http() {
-    const page = crypto.randomUUID(); // a newer question of the same page and slot takes the place of an older one
+    const page = crypto.randomUUID(); // a newer question from the same page and slot replaces an older one
     return async function (part, question, extra, { signal, slot }) {
       const said = await request("ask", { part, question, client: `${page}-${slot}`.slice(0, 64), ...extra }, signal);
       const answer = await said.json();
@@ -69,7 +69,7 @@ pedanova.source = (function () {
     };
   }
 
-  /* Messages to the notebook around the page, and back; notebook.mjs stands on the other side. */
+  /* Messages to and from the notebook around the page; notebook.mjs is the other side. */
   function message() {
     const waiting = new Map();
     let number = 0;
@@ -105,8 +105,8 @@ pedanova.source = (function () {
     if (kept.size > MOST_KEPT && pedanova.facts.live) kept.delete(kept.keys().next().value);
   }
 
-  /* The promise of an answer. An older question of the same slot is dropped: it is rejected with STALE. What is on its
-     way already is not asked again: the mouse is let go where it was last seen. */
+  /* The promise of an answer. An older question of the same slot is rejected with STALE. A question that is already
+     running is not asked again. */
   function ask(part, question, extra = {}, { slot = part } = {}) {
     const key = keyOf(part, question, extra), before = newest.get(slot);
     if (before && before.key === key) return before.promise;
@@ -139,13 +139,13 @@ pedanova.source = (function () {
     return answer;
   }
 
-  /* What was answered before, at once; undefined where nothing was. */
+  /* A known answer; undefined if there is none. */
   const known = (part, question, extra = {}) => kept.get(keyOf(part, question, extra));
 
-  /* Whether a question has an answer: whoever is there is asked, a file holds some. */
+  /* Whether a question can be answered: always on a live page, otherwise if the file has the answer. */
   const answers = (question) => isLive() || kept.has(keyOf("answer", question, { sure: true }));
 
-  /* Whether a part can be asked here: true, or why not. */
+  /* Whether a part can be requested: true, or the reason why not. */
   function can(part) {
     const parts = pedanova.facts.ask;
     if (parts && part in parts) return parts[part];
@@ -153,7 +153,7 @@ pedanova.source = (function () {
   }
 
   const isLive = () => Boolean(pedanova.facts.live);
-  /* New rows: nothing that was answered counts any more, nor what is just being answered. */
+  /* After new rows: forget all answers, and do not reuse running requests. */
   function forget() {
     kept.clear();
     newest.forEach((one) => { one.key = null; });

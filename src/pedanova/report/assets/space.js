@@ -1,4 +1,4 @@
-/* The smaller space: for the target and the selection that are asked, or, in a file, for the first question and said so. */
+/* The smaller space for the current target and selection; in a file, for the first question, with a notice. */
 "use strict";
 pedanova.space = (function () {
   const { make, pane } = pedanova;

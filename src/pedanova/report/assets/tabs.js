@@ -2,7 +2,7 @@
 "use strict";
 pedanova.pane = (function () {
   const { make, set, svg } = pedanova;
-  let age = 0; // how often rows were added: what was asked before is asked anew
+  let age = 0; // how often rows were added; then everything is requested again
   pedanova.on("news", () => { age += 1; });
 
   /* A titled piece of a tab: {element, body, note, tools}. */
@@ -42,7 +42,7 @@ pedanova.pane = (function () {
     return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} … ${pedanova.short(high)}`;
   }
 
-  /* A part that somebody chose, as it was chosen: 1 %, not 1.0 %. */
+  /* A fraction as the user typed it: 1 %, not 1.0 %. */
   const partWords = (part) => `${pedanova.short(100 * part)}\u00a0%`;
 
   function bandWords(band, all) {
@@ -56,15 +56,15 @@ pedanova.pane = (function () {
     return high === null ? `${name} ≥ ${pedanova.short(low)}` : `${name} ${pedanova.short(low)} … ${pedanova.short(high)}`;
   }
 
-  /* For which rows something speaks: "the best 10 % of all rows; only rows with lr 0.001 … 0.3". */
+  /* A question in words: "the best 10 % of all rows; only rows with lr 0.001 … 0.3". */
   function questionWords(question, withRegion = true) {
     const chosen = selectionWords(question), whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
     const region = withRegion && !whole ? `, compared with ${bandWords(question.region, false)}` : "";
     return `${bandWords(question.target, false)}${region}${chosen ? `; only rows with ${chosen}` : ""}`;
   }
 
-  /* Asks for a part whenever the question has come to rest, and shows the answer; what is shown is pale until then.
-     In a file, where only the first question may have an answer, that one is shown, and `moved` says so. */
+  /* Requests a part after each change of the question, and shows the answer; the old answer is pale until then.
+     A file may have an answer only for the first question; then that answer is shown, and `moved` is true. */
   function asker(part, element, draw) {
     let shown = null, wanted = null, last = null;
     async function ask(question, extra, key) {

@@ -42,7 +42,7 @@ pedanova.targets = (function () {
     }
   }
 
-  /* What would be said of each target if it were asked: the very same answers. */
+  /* The answer for each target, the same as if the user selected it. */
   async function answers(question, parts) {
     const from = question.region.part ? question.region.part[0] : 0, sure = !pedanova.source.isLive() || pedanova.facts.rows <= MANY;
     const asks = parts.map((part) => pedanova.source.ask("answer", { ...question, target: { part: [from, part] } }, { sure }, { slot: `targets ${part}` }));
@@ -51,12 +51,12 @@ pedanova.targets = (function () {
     return known.length ? { steps: known } : { refused: (given[0] || {}).refused || "There is no target inside this region." };
   }
 
-  /* Steps that pick other rows than the one before. */
+  /* Steps that differ from the previous step in their rows. */
   const distinct = () => steps.filter((step, i) => i === 0 || step.rows !== steps[i - 1].rows);
   const numberOf = (row) => (row ? Math.max(0, row.share) : null);
   const isSure = (row) => Boolean(row) && row.significant !== false;
 
-  /* Parameters, the most important at the present target first; those that anywhere beat chance before the others. */
+  /* Parameters with a clear effect at any target come first, then the others; sorted by their largest share. */
   function ranked(found) {
     const names = [...found[0].of.keys()];
     const most = new Map(names.map((name) => [name, Math.max(...found.map((step) => numberOf(step.of.get(name)) || 0))]));
