@@ -69,7 +69,7 @@ def test_noise_is_never_dark_however_large_it_is_beside_other_noise(page: Page, 
     )
     assert kinds
     assert all("unsure" in kind for kind in kinds)
-    assert "No pair" in page.text(".pane-pairs .pane-note")
+    assert "In no pair" in page.text(".pane-pairs .pane-note")
 
 
 def test_a_line_of_the_list_opens_its_plane_by_click_and_by_key(page: Page, report: tuple[Path, pa.Analysis]) -> None:
@@ -156,7 +156,7 @@ def test_the_smaller_space_says_for_which_question_it_speaks(page: Page, report:
     settled(page)
     said = page.text(".pane-space .pane-note")
     assert "the best 10 %" in said
-    assert "not for the current one" in said
+    assert "no suggested space for the current question" in said
     assert page.run("return document.querySelector('.pane-space').classList.contains('moved')")
     page.run("pedanova.state.undo()")
     settled(page)
