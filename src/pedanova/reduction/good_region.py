@@ -289,7 +289,6 @@ class GoodRegion:
         return cls(search, cloud, reached[some] / max(1, int(reached[some].sum())))
 
     def among(self, rows: Rows) -> GoodRegion:
-        """The good region computed from `rows` only."""
         return GoodRegion.of(self.search, rows)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:

@@ -1,7 +1,7 @@
 """Figures with matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
 
-Colours are the same as on the page (`report/palette.py`), for the light or dark background of the Axes; fonts are the
-user's. Parameters without a clear effect are grey and marked with ~. This file has the figures of rankings, and helper
+Colours are those of the page (`report/palette.py`), light or dark like the background of the Axes; fonts are not set.
+Parameters without a clear effect are grey and marked with ~. This file has the figures of rankings, and helper
 functions for all figures.
 """
 

@@ -449,7 +449,7 @@ FORMS = {
 
 
 def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
-    """The reduced space as JSON, with its text in the format of every tool that can represent it."""
+    """The reduced space as JSON, and as text in the formats of all tools that can represent it."""
     codes = {}
     for tool, form in FORMS.items():
         with suppress(PedanovaError):
@@ -476,7 +476,7 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 
 @refusing
 def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> dict[str, Any]:
-    """The gains of tuning over the typical configuration, inside the selected rows, as JSON."""
+    """The gains of tuning in the selected rows, compared with their typical configuration, as JSON."""
     result = gains_of(asked_of(a, question)[0], None, 1.0, seed)
     amounts = ("gain", "low", "high")
     return {
