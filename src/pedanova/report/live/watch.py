@@ -186,7 +186,6 @@ class Watcher:
         return True
 
     def _counted(self, now: Update) -> Update:
-        """The last update, with the row counts of `now`."""
         return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:

@@ -175,7 +175,6 @@ def densities(
 
 
 def is_unfitted(a: TrialData) -> bool:
-    """Whether the rows have a model that is not fitted yet."""
     return isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
 
 

@@ -245,7 +245,6 @@ def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | No
 
 
 def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
-    """Fractions rounded to `places` decimal places."""
     drawn: list[float] = np.round(values, places).tolist()
     return drawn
 

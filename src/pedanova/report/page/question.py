@@ -227,7 +227,6 @@ def _number(value: Any, name: str) -> float:
 
 
 def _brief(value: Any) -> str:
-    """A value from JSON as text, shortened for an error message."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
