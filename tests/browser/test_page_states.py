@@ -53,7 +53,7 @@ def test_rows_of_one_objective_are_refused_in_words(page: Page) -> None:
     with served(page, pa.analyze({"x": x, "y": x[::-1] ** 2, "loss": np.maximum(x, 0.5)}, "loss")):
         page.run("pedanova.state.select('x', {range: [0, 0.4]})")
         page.settle()
-        assert page.text("#headline") == "Objective 'loss' is 0.5 in every row; nothing can explain a constant."
+        assert page.text("#headline") == "Objective 'loss' is 0.5 in every row; no parameter can explain it."
         assert page.text(".counts").startswith("80 of 200 rows")
         assert page.complaints() == []  # no answer is an error of the server
 

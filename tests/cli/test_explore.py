@@ -44,8 +44,8 @@ def test_the_question_on_the_page_is_not_part_of_the_source() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--target", "epochs > 10"], "--target epochs > 10 cannot open a page"),
-        (["--region", "flag"], "--region flag cannot open a page"),
+        (["--target", "epochs > 10"], "--target epochs > 10 cannot be used for a live page"),
+        (["--region", "flag"], "--region flag cannot be used for a live page"),
         (["--group", "solvr"], "no column is called 'solvr'"),
         (["--port", "70000"], "port 70000 cannot be used"),
         (["--target", "0"], "--target 0.0 must be a quantile"),

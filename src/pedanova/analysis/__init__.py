@@ -1,1 +1,1 @@
-"""The functions `analyze` and `load`, and the class `Analysis`, which both return."""
+"""The functions `analyze` and `load`, and the class `Analysis` of their results."""

@@ -42,7 +42,7 @@ class Analysis(Output):
     """The analysis of a table of trials, with one method for each question. `analyze` and `load` return one.
 
     ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table, if both
-    have the same space and levels. All examples of the methods use the `a` of the example below.
+    have the same space and levels. In all examples, `a` is the analysis from the example below.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Analysis(Output):
         Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
     data
         The counts. ``data.levels``: ranges of the objective. ``data.tallies``: counts by parameter. ``data.dropped``:
-        the number of rows left out. ``data.observations``: the rows; None after ``a + b``, or if they were not saved.
+        the number of rows left out. ``data.observations``: the rows; None after ``a + b``, or if no rows were saved.
 
     Examples
     --------
@@ -271,12 +271,12 @@ class Analysis(Output):
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
             The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. If
-            there are many parameters, larger sets use only those in the strongest pairs (for triples, 12 parameters).
+            there are many, larger sets use only parameters from the strongest pairs (12 parameters for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
         corrected
-            Whether to subtract the value that is expected by chance.
+            Whether to subtract what chance alone would give.
         params
             The parameters to pair; None for all.
 
@@ -301,7 +301,7 @@ class Analysis(Output):
         *,
         cells: object = 8,
     ) -> dict[tuple[str, str], PairDensity]:
-        """Count the target and region rows of every pair of parameters in a coarse two-dimensional grid.
+        """For every pair of parameters, count target rows and region rows in a coarse two-dimensional grid.
 
         Parameters
         ----------
@@ -347,7 +347,7 @@ class Analysis(Output):
         by
             ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
         top
-            The random forest uses only this many parameters: the first in the rankings of the other measures.
+            How many parameters the random forest uses. It uses the parameters that the other measures rank highest.
         how
             The other options of `importance`; with ``by="measure"`` only `seed` is allowed.
 
@@ -430,7 +430,7 @@ class Analysis(Output):
         -------
         Seeds
             The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
-            with 95 % intervals. Parameters can explain at most the rest of the variance.
+            with 95 % intervals. Parameters can explain at most the variance that remains.
 
         Examples
         --------
@@ -471,10 +471,10 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. With several
-            arguments, only rows that meet all of them are used.
+            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several
+            are given, a row must meet all of them.
         at
-            Thresholds of the objective for later questions, such as ``at_most(0.1)``; they are counted in one pass.
+            Thresholds of the objective for later questions, such as ``at_most(0.1)``. Rows are then counted only once.
 
         Returns
         -------
@@ -640,7 +640,7 @@ class Analysis(Output):
         return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
-        """All results in at most 300 tokens, for agents and logs; each line names the call that gives its numbers.
+        """All results in at most 300 tokens, for agents and logs; each line names the call that computes the result.
 
         Parameters
         ----------
@@ -680,8 +680,8 @@ class Analysis(Output):
         keep
             The bounds of each narrowed parameter contain at least this fraction of the best tenth of the target.
         widen
-            Whether to move a bound outwards if good values are most frequent next to it. If False, the result only
-            suggests this.
+            Whether to move a bound outwards if good values are most frequent next to it. If False, the
+            result suggests the new bound but does not use it.
         folds
             Folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
 

@@ -101,8 +101,8 @@ def analyze(
         The quantiles at which rows are counted, or the ``data.levels`` of another analysis, so that the two analyses
         can be added. By default a list of quantiles from 0.001 to 1.
     reading
-        How text is read, and what to do with failed, pruned and infeasible rows, with rows without an objective, and
-        with rows outside the space. Example: ``pa.Reading(state="status", failed="worst")``.
+        How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without
+        an objective. Example: ``pa.Reading(state="status", failed="worst")``.
     scan
         How large tables are read, and where rows are counted. Example: ``pa.Scan(stream=True, threads=4)``.
 
@@ -265,7 +265,7 @@ def roles_in(data: object, request: TableOptions, study: str | None = None) -> C
 
 
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
-    """Read a table into memory; also return the completed options and the objectives, if it has any."""
+    """Read a table into memory. Return the rows, the options with details from the table, and the objectives."""
     from pedanova.sources import read_records
     from pedanova.sources.spaces.beside import with_space_beside
 

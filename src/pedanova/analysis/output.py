@@ -186,7 +186,7 @@ class Output:
         title
             The title of the page.
         questions
-            Pairs (target, region). The page shows the first pair first and contains the others too.
+            Pairs (target, region). The page opens with the first pair, and offers the others.
         ladder
             The quantiles that the sliders of the page offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
@@ -198,7 +198,7 @@ class Output:
         budget
             The budgets for the tab *Budgets*, as in `along`; None for the budgets that the source records.
         how
-            The other options of `importance`; the page first shows the given `baseline`.
+            The other options of `importance`; `baseline` can be changed on the page.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class Output:
         start
             The first question, as a pair (target, region) of quantiles or values of the objective.
         source
-            The source as in ``pedanova analyze SOURCE``; the page uses it in the shell commands that it shows.
+            The source as in ``pedanova analyze SOURCE``, for the shell commands on the page.
         group
             A column that names the study of each row; the page then shows the rankings of all studies side by side.
         port
@@ -325,7 +325,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
 
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
-    """The rows to store in a saved file: all, a sample, or none; `rows` is the option of `save`."""
+    """The rows to store in a saved file: all, a sample, or none. `rows` is the argument `rows` of `save`."""
     if rows or (rows is None and data.observations is not None and data.rows <= MOST_ROWS):
         return {"rows": rows_kept(data.observed())}
     if rows is None and data.row_sample is not None:

@@ -61,7 +61,7 @@ class Across(Pooling):
     studies
         For every study: its number of rows, its first parameters, and its agreement with the others.
     ranks
-        Friedman's test of all ranks, with mean ranks and the critical difference. None if it is not possible: at least
+        Friedman's test of all ranks, with mean ranks and the critical difference. None if there is no test: at least
         two studies must share at least two parameters.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
@@ -190,7 +190,7 @@ def across(
     analyses: Mapping[str, Analysis]
     if isinstance(data, Analysis) and group is not None:
         for name in (["objective"] if objective is not None else []) + list(table):
-            raise QueryError(Arg(name), " was already set in analyze; leave it out, or give the table itself")
+            raise QueryError(Arg(name), " was already set in analyze; leave it out, or pass the table instead")
         analyses = data.groups(group)
     elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, **table)
@@ -227,14 +227,14 @@ def named_analyses(data: object, objective: object, table: TableKeywords) -> dic
 
 
 def is_column(value: object) -> bool:
-    """Whether `value` is a column of numbers or texts; if so, the data is one table and not a dict of studies."""
+    """Whether `value` is a column of numbers or texts; a dict of columns is one table, not several studies."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1 and value.dtype.names is None
     return isinstance(value, list | tuple) and not any(isinstance(row, Mapping) for row in value[:1])
 
 
 def by_stem(places: Sequence[str]) -> dict[str, str]:
-    """Name each path after its file ('runs/a.csv' -> 'a'); if two files have the same name, the names are the paths."""
+    """Name each path after its file: 'runs/a.csv' -> 'a'. If two names would be equal, use the whole paths."""
     stems = [Path(place).stem for place in places]
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 

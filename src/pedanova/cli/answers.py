@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.next_trials import NextTrials
 
-BEST_ROWS = "The best rows are the Pareto front (no other row is better in all objectives), then the next front."
+BEST_ROWS = "Rows are ordered by Pareto front. No other row is better in all objectives than a row on the first front."
 SHOWN = 3  # densities that are shown if no parameter is named
 
 
@@ -361,7 +361,7 @@ def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, 
             alone = argparse.Namespace(file=place)
         analyses[name] = source_opened(alone)
     if len(analyses) < len(places):
-        words = "a source is given twice; save each study of one file with "
+        words = "a source is given twice; to compare studies of one file, save each study with "
         raise QueryError(f"{words}pedanova analyze FILE --study NAME --save NAME.pedanova, and give the saved files")
     return analyses
 
@@ -389,10 +389,10 @@ def run_seeds(options: argparse.Namespace) -> int:
 
 WINS = (
     "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
-    "objective gets at this parameter's worst value. if left: how much worse the objective gets, at most, if this "
-    "parameter stays at its default and all others are tuned. safe: all parameters marked safe may stay at their "
-    "defaults together. A gain is an improvement over the default; importance (pedanova analyze) is about reaching "
-    "the best trials. So the two rankings may differ."
+    "objective gets at this parameter's worst value. if left: this parameter stays at its default, all others are "
+    "tuned, and the objective gets at most this much worse. safe: all parameters marked safe may stay at their "
+    "defaults together. A gain is an improvement over the default. Importance (pedanova analyze) says what makes a "
+    "trial one of the best. So the two rankings may differ."
 )
 
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."

@@ -28,7 +28,7 @@ def source_opened(options: argparse.Namespace) -> Analysis:
 
 
 def is_saved(options: argparse.Namespace) -> bool:
-    """Whether the source is a .pedanova file; if so, options for tables are an error."""
+    """Whether the source is a .pedanova file; raises an error for options that such a file cannot use."""
     if Path(options.file).suffix.lower() != ".pedanova":
         return False
     for option in (OBJECTIVE, *TABLE):

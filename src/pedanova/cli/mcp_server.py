@@ -1,7 +1,7 @@
 """``pedanova mcp``: answers an agent's questions about the tables in one folder (Model Context Protocol).
 
-The server only reads. A source must be a single file inside the folder, in a format that contains only rows: no folder,
-no link to the outside, no network address, no code. The sizes of arguments and answers are limited.
+The server only reads. A source must be a single file inside the folder, in a format that contains no code. Folders,
+links to the outside and network addresses are errors. The sizes of arguments and answers are limited.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
     "Which hyperparameters of a search matter, where good values are, how sure that is, and what to run next. `source` "
-    "is a file inside the folder of this server. Start with `brief`: each line names the call that gives its numbers."
+    "is a file inside the folder of this server. Start with `brief`: each line names the call that computes the result."
 )
 
 
@@ -47,7 +47,7 @@ class Folder:
         """The path of the file `source`; raises an error if the file is not inside the folder."""
         text = bounded(source, "source")
         if "://" in text or any(letter in text for letter in "*?[]") or not text or not text.isprintable():
-            raise QueryError(f"source={shorten(text)!r} must be the name of a file, without wildcards or an address")
+            raise QueryError(f"source={shorten(text)!r} must be the name of a file, not a pattern or an address")
         place = self.root / text
         try:
             real = place.resolve(strict=True)
@@ -187,7 +187,7 @@ class Tools:
     def next_trials(
         self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
     ) -> str:
-        """Configurations to run next: goal "know", "win" or "both". Log `pedanova_next` with each trial. JSON."""
+        """Configurations to run next: goal "know", "win" or "both". Log each trial's `pedanova_next`. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)

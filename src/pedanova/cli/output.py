@@ -176,9 +176,9 @@ def answer(
 ) -> int:
     """Print the result in the chosen format; `draw` makes the text.
 
-    JSON contains the result's attributes `about`, the entries of `more`, and the rows, named `key` (by default the name
-    of the command). With CSV, Markdown and LaTeX, the notes `aside` (by default `notes`) go to the error stream. `gap`
-    separates the heading from the text.
+    JSON contains the attributes in `about`, the entries of `more`, and the rows. The rows have the name `key`, by
+    default the name of the command. With CSV, Markdown and LaTeX, notes go to the error stream; `aside` replaces them.
+    `gap` separates the heading from the text.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))

@@ -34,7 +34,7 @@ DEMO_TITLE = "Digits: 1,000 random training runs of a small network"
 DEMO_EXPLORE = "To explore these trials in the browser: pedanova demo --explore"
 DEMO_INTRO = (
     "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
-    "drawn at random. The training does not use one of these hyperparameters, lucky_number."
+    "drawn at random. One of these hyperparameters, lucky_number, is not used in the training."
 )
 DEMO_KEY = "~ marks parameters without a clear effect."
 DEMO_LOOK = (
@@ -56,7 +56,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
-    """Write the HTML report; for the default question, also answer what matters within the best 10 %."""
+    """Write the HTML report; with the default target and region, add a second question about the best rows."""
     question = questions_of(options)
     usual = (options.target, options.region) == USUAL_QUESTION
     questions = [question, INNER] if usual else [question]
@@ -69,7 +69,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 def run_explore(options: argparse.Namespace) -> int:
     for name, rows in zip(("target", "region"), questions_of(options), strict=True):
         if not isinstance(rows, Region):
-            words = " cannot open a page; use a quantile or a value, and select rows on the page"
+            words = " cannot be used for a live page; use a quantile or a value, and select rows on the page"
             raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
     if options.watch:

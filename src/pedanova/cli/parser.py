@@ -262,7 +262,7 @@ COMMANDS = (
         "across",
         "what matters over many studies",
         (GROUP, *OF_STUDIES, *PRINT),
-        others="further studies; or one table and --group",
+        others="further studies; none if --group is given",
     ),
     Command(
         "difference",

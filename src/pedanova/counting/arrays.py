@@ -58,7 +58,7 @@ def sum_moments(
     observations: Observations, levels: Levels, *, threads: int = 1, codes: NDArray[Any] | None = None
 ) -> Moments:
     """The number of rows, the sum and the sum of squares of the objective in each level. The sums of a
-    level are NaN if a row has no objective."""
+    level are NaN if a row of the level has no objective."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
     objective = usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count have a separate sum
@@ -82,7 +82,7 @@ def count_rows(
     observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
 ) -> dict[str, list[NDArray[Any]]]:
     """For every parameter, the counts and objective sums by level and cell. If nearly all cells are empty, return
-    counts, sums and positions (in the flattened table) of the other cells."""
+    counts, sums and positions (in the flattened table) only for cells with rows."""
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
     tables = count_places(observations, codes, levels, few)
@@ -124,7 +124,7 @@ def count_codes(
     names: Sequence[str] | None = None,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    """Count and sum by code and cell, for the parameters `names` (None: all); the code `levels` marks rows to skip."""
+    """Count and sum by code and cell, for the parameters `names` (None: all); skip rows with the code `levels`."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
@@ -229,7 +229,7 @@ def placed_of(column: Column, grid: Grid) -> kernel.Placed:
 
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
-    """Values, offset and a table: ``table[value - offset]`` is the cell of a value. None if there is no such table."""
+    """Values, an offset and a table, so that ``table[value - offset]`` is the cell of a value; None if not possible."""
     if column.located:
         return column.values, 0, np.arange(grid.width, dtype=np.int32)
     if not column.is_coded and grid.inner is None:
@@ -261,7 +261,7 @@ class RunningCounts:
     _tables: dict[tuple[str, bool], tuple[Job, NDArray[Any]]] = field(default_factory=dict)
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
-        """Add a batch of rows; the code `levels` marks rows to skip."""
+        """Add a batch of rows; rows whose code equals `levels` are skipped."""
         jobs, objective = jobs_of(observations), usable(observations.objective)
         placed, tables = [job.placed for job in jobs], [self._table(job) for job in jobs]
         if len(codes):

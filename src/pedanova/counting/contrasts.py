@@ -34,7 +34,7 @@ def check_one_value(region: Region, name: str, objective: str, *, several: bool)
     if region.kind == "value" and several:
         names = objective.split(", ")
         raise QueryError(
-            f"{name} ({region}): a value needs one objective, not {len(names)}; use a quantile, "
+            f"{name} ({region}): a value cannot be used with {len(names)} objectives; use a quantile, "
             f"or a condition such as {f'{names[0]} <= 1'!r}"
         )
 
@@ -62,7 +62,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
 
 
 def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int, *same: str | Arg) -> None:
-    """Raise an error if the target is empty, has `stray` rows outside the region, or has all `rows` of the region."""
+    """Raise an error if the target is empty, has rows outside the region, or contains all rows of the region."""
     if inside == 0:
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
@@ -81,7 +81,7 @@ def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """A note if ties or given levels change the number of rows in a quantile; `own` is explained in `Levels`."""
+    """A note if a quantile has more or fewer rows than usual: because of ties, or if the levels are not `own`."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
@@ -157,10 +157,10 @@ class Slice:
 def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
-    """The targets at the quantiles `parts`, strictest first; `parts` must be quantiles of levels.
+    """The targets at the quantiles `parts`, strictest first; `parts` must be in ``levels.quantiles``.
 
-    Targets that are empty, equal to the region or not inside it are left out. If ties make targets equal, only the
-    first is used, and the other quantiles are returned too.
+    Targets that are empty, equal to the region or not inside it are left out. If ties make several targets
+    equal, only the strictest is kept; the quantiles of the others are returned too.
     """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
@@ -183,7 +183,7 @@ def slices_of(
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
-    """The region `base` up to the quantile `part` of all rows; `threshold` is the objective at this quantile."""
+    """Restrict the region `base` to the best fraction `part` of all rows, which ends at `threshold`."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
     ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)

@@ -59,7 +59,7 @@ class Countable(ABC):
 
     @abstractmethod
     def ranked(self) -> RankedObjective:
-        """A function that returns the objective at given ranks, the number of rows, and how many are not NaN."""
+        """Three items: a function from ranks to objectives, the number of rows, and how many of them are not NaN."""
 
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Add thresholds to `levels` and count again; quantiles are not added to levels of another analysis."""
+        """Add thresholds to `levels` and count again; quantiles are added only if the levels are `own`."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -116,7 +116,7 @@ def levels_for(source: Countable, levels: object) -> Levels:
     if np.isfinite(cut.thresholds).sum() < 2:  # with two thresholds, the objective varies
         value = source.constant()
         if value is not None:
-            raise DataError(f"objective {source.objective!r} is {value:g} in every row; nothing can explain a constant")
+            raise DataError(f"objective {source.objective!r} is {value:g} in every row; no parameter can explain it")
     return cut
 
 
@@ -136,7 +136,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
 def assembled(
     source: Countable, levels: Levels, counts: Counts, *, notes: Sequence[Note], inside: bool, part: bool = False
 ) -> Counted:
-    """Make tallies and notes from the counts of a table or a `part` of it; `inside`: values must be in the space."""
+    """Make tallies and notes from counts; if `inside` is true, a value outside the space is an error."""
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])

@@ -1,4 +1,4 @@
-"""Data for plots of two objectives against each other: counts in cells or single rows, with target and Pareto front."""
+"""Data for plots of two objectives: single rows or counts in a grid, with the target and the Pareto front."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Counts = NDArray[np.int64]  # (cells, cells)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoalPlane:
-    """The numbers of region rows, target rows and Pareto-optimal rows in every cell of two objectives."""
+    """A grid of two objectives, with the number of region, target and Pareto-optimal rows in every cell."""
 
     names: tuple[str, str]
     directions: tuple[str, str]
@@ -40,7 +40,7 @@ class GoalPlane:
 def goal_plane(
     observed: Observations, codes: Codes, *, axes: tuple[int, int] = (0, 1), cells: int = CELLS
 ) -> GoalPlane:
-    """Count rows in cells of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside it."""
+    """Count rows in a grid of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside it."""
     if len(observed.goals) < 2:
         raise QueryError("there is only one objective; plotting objectives against each other needs two")
     rows = codes < 2

@@ -33,7 +33,7 @@ LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows wit
 class Levels:
     """Disjoint ranges of the objective, best first. Each level ends at a threshold (included).
 
-    The last threshold is infinite, so that every row has a level, also in other data. If you pass the levels of one
+    The last threshold is infinite, so that every row of any table has a level. If you pass the levels of one
     analysis as ``levels=`` of another, the two analyses can be added.
 
     Attributes
@@ -49,7 +49,7 @@ class Levels:
     index
         For each quantile, the index of the last level that it contains.
     complete
-        Whether every distinct objective has its own level.
+        Whether every distinct value of the objective has its own level.
     own
         Whether the levels were computed from the counted rows; False if they come from another analysis.
     several
@@ -158,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the actual fraction of rows up to its threshold; ties and other data change it."""
+        """For each quantile, the actual fraction of rows up to its threshold; ties may make it larger."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

@@ -1,8 +1,8 @@
 """Count target and region rows in coarse grids of two or more parameters.
 
 The coarse cell of a row in one column is one byte. The kernel counts pairs of bytes. For larger sets of parameters, a
-byte combines the cells of several columns. With many rows, this is also faster for pairs: two bytes with two columns
-each give the counts of four pairs.
+byte combines the cells of several columns. With many rows, this is also faster for pairs: if a byte combines two
+columns, one pair of bytes gives the counts of four pairs of columns.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def count_bytes(shared: Sequence[Codes], parts: Codes, side: int) -> NDArray[np.
 
 
 def added_pieces(count: Callable[[slice], Any], rows: int, pieces: int, threads: int) -> Tables:
-    """Count the rows in `pieces` slices and add the tables; only a few tables are in memory at the same time."""
+    """Count the rows slice by slice and add the tables; only a few tables are in memory at the same time."""
     work = chunks(rows, pieces=pieces)
     total: Any = 0
     for first in range(0, len(work), 2 * threads):
@@ -207,7 +207,7 @@ def count_sets(
 
 
 def is_shared(rows: int, columns: int, width: int) -> bool:
-    """Whether two columns fit into one byte, and whether combining them saves more time than the larger tables cost."""
+    """Whether two columns fit into one byte, and counting them together is faster although its tables are larger."""
     side, pairs = width**2, math.comb(columns, 2)
     entries = math.comb(-(-columns // 2), 2) * PARTS * side**2
     return columns > 2 and side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > ROWS_AN_ENTRY * entries

@@ -35,7 +35,7 @@ def count(column: Column, grid: Grid, codes: NDArray[Any], objective: NDArray[An
 def sum_levels(
     objective: NDArray[Any], codes: NDArray[Any], centres: NDArray[np.float64], powers: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """By code, the number of rows, and sum and sum of squares of ``(objective - centre) / 2 ** power``."""
+    """For each code: the number of rows, and the sum and sum of squares of ``(objective - centre) / 2 ** power``."""
     with np.errstate(invalid="ignore", over="ignore"):
         beyond = np.ldexp(objective.astype(np.float64) - centres[codes], -powers[codes])
         squares = beyond**2

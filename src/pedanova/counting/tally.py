@@ -71,7 +71,7 @@ class Tally:
     def _compressed(
         name: str, shape: tuple[int, int], counts: NDArray[Any], sums: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp] | None, NDArray[Any], NDArray[np.float64]]:
-        """If few cells have rows, the positions, counts and sums of these cells; otherwise None and whole tables."""
+        """If few cells have rows: their positions, counts and sums. Otherwise: None and both whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts of shape {counts.shape} and sums of shape "
@@ -205,8 +205,8 @@ class ObjectiveSpread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Rows, Σ(f - centre) and Σ(f - centre)² of the objective f in every level. Each level has its own centre, to keep
-    precision, and its own power of two as unit, to avoid overflow. ``+`` adds the moments of two parts of a table."""
+    """Rows, Σ(f - centre) and Σ(f - centre)² of the objective f in every level. The centre is near the
+    level, to keep precision. The unit is a power of two, to avoid overflow. ``+`` adds the moments of two parts."""
 
     centres: Reals
     rows: NDArray[np.int64]
@@ -259,7 +259,7 @@ class Moments:
 
 
 def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
-    """The binary exponent of the largest distance between centres or from a row to its centre; 0 if all are 0."""
+    """A binary exponent that fits all distances: between centres, and from rows to their centres."""
     sizes = np.concatenate([np.abs(off), np.sqrt(squares)])
     added = np.concatenate([np.zeros_like(powers), powers])
     finite = (sizes > 0) & np.isfinite(sizes)
@@ -277,7 +277,7 @@ def centres_of(levels: Levels) -> Reals:
 
 
 def powers_of(levels: Levels) -> Powers:
-    """An exponent p for each level, as an array (levels,): distances are divided by 2^p; usually 0."""
+    """The exponent p of each level's unit 2^p, as an array (levels,); 0 except for extreme values."""
     sizes = np.abs(levels.thresholds)
     sizes = np.where(sizes < LARGEST, sizes, 0.0)
     largest = np.maximum(sizes, np.append(0.0, sizes[:-1]))
@@ -322,7 +322,7 @@ class Counts:
 
     @classmethod
     def beside(cls, slices: Sequence[Counts]) -> Counts:
-        """Join counts of the same rows for different parameters; they are added to the first of `slices`."""
+        """Join counts of the same rows for different parameters; the first of `slices` is extended and returned."""
         first, *others = slices
         for more in others:
             first.tables.update(more.tables)

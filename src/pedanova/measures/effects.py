@@ -272,7 +272,7 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
         size = float(np.ldexp(abs(spread.mean), -spread.power))
     if math.sqrt(spread.scaled) <= 1e-15 * size:
         same = f"the objective is {spread.mean:g} in every row of region ({region})"
-        raise QueryError(f"{same}; nothing can explain a constant")
+        raise QueryError(f"{same}; no parameter can explain it")
 
 
 def measure_effect(

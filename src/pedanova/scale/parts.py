@@ -93,7 +93,7 @@ def spoken_for(plan: Plan) -> set[str]:
 
 
 def conditional(space: Space, *, given: bool) -> list[str]:
-    """Parameters whose cells depend on other columns; conditions of a guessed space (not `given`) are ignored."""
+    """Parameters whose cells depend on other columns; conditions are ignored if the space was not `given`."""
     return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
@@ -154,7 +154,7 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
 
 @dataclass(slots=True)
 class FirstLook:
-    """The result of the first reading of the objective: numbers of rows, and a histogram."""
+    """What the first reading of the objective finds: how many rows there are, and a histogram."""
 
     rows: int = 0
     kept: int = 0  # rows that count

@@ -87,13 +87,13 @@ def absent(number: Any) -> Any:
 
 
 def finite(number: Any, value: Any = None) -> Any:
-    """An expression for `value` where the objective is finite and 0 elsewhere, so that every engine can sum it."""
+    """An expression that is `value` if the objective is finite, otherwise 0, so that every engine can sum it."""
     usable = ~absent(number) & number.is_finite()
     return nw.when(usable).then(number if value is None else value).otherwise(nw.lit(0.0))
 
 
 def is_odd(number: Any, odd: float) -> Any:
-    """An expression that is 1 where the objective equals `odd` (an infinity or NaN) and 0 elsewhere."""
+    """An expression that is 1 if the objective equals `odd` (an infinity or NaN), otherwise 0."""
     if np.isnan(odd):
         return nw.when(absent(number)).then(nw.lit(1)).otherwise(nw.lit(0))
     return nw.when(~absent(number) & (number == odd)).then(nw.lit(1)).otherwise(nw.lit(0))

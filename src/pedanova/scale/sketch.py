@@ -86,7 +86,7 @@ class Sketch:
         return None if form is None else (form, forms[form])
 
     def _take(self, pieces: Sequence[NDArray[Any]], stride: int = 1) -> None:
-        """Add a sample of every `stride`-th row (a power of two); denser samples are thinned to the same stride."""
+        """Add a sample of every `stride`-th row; if the old or the new sample is denser, it is thinned to match."""
         while self.stride < stride:
             self._halve()
         step = self.stride // stride
@@ -223,7 +223,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """Count in the kept rows how often each child has a value, for each value of its possible parents."""
+    """For each value of a possible parent, count in how many kept rows the child has a value."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column

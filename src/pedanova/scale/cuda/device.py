@@ -88,7 +88,7 @@ def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | 
     columns = columns_on_device(data, names)
     if columns is None and engine == "cuda":
         library()
-        words = " counts columns that lie on a GPU; move them there (cupy.asarray), or leave it out"
+        words = " needs columns in GPU memory; copy the columns with cupy.asarray, or leave it out"
         raise DataError(Arg("engine", "cuda"), words)
     if columns is None:
         return data

@@ -23,7 +23,7 @@ Indices: TypeAlias = NDArray[np.int64]
 
 
 def window_of(sample: NDArray[Any]) -> tuple[int, int]:
-    """The first key of the histogram, and the width of its bins (slots) in bits; they cover most of the sample.
+    """The first key of the histogram, and the width of its bins (slots) in bits; the bins cover most of the sample.
 
     Keys of float32 numbers have 32 bits; all other types use the 64-bit keys of doubles.
     """

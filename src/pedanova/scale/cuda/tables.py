@@ -1,7 +1,7 @@
 """Counts and objective sums by level and cell on a GPU, and the units in which the objective is summed.
 
 A sum is stored as a whole number of units, so it does not depend on the order of threads and loses no digit of a
-double. Usually the numbers of a level are close together, and their distances from its first number fit into one word
+double. Usually the numbers in a level are close together: the distance from the level's first number fits into one word
 (`NARROW`). Otherwise each number is split into two longer words (`WIDE`). If two words are too short, numbers of
 different magnitudes are summed separately, in bands.
 """
@@ -49,7 +49,7 @@ class Units:
     sizes: tuple[float, float] = (0.0, np.inf)  # the range of absolute values that are summed: from, and below
 
     def pairs(self) -> NDArray[np.float64]:
-        """The two numbers from which a CUDA kernel computes multiples of the unit, as an array (levels, 2)."""
+        """The two numbers with which a CUDA kernel converts the objective to units, as an array (levels, 2)."""
         if self.firsts is not None:
             return np.stack([np.ldexp(1.0, self.powers), MAGIC - self.firsts], axis=1)
         halves = self.powers // 2
@@ -247,7 +247,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """If a guessed position (in cells, minus 0.5) lies between these two, the number is surely inside the space."""
+        """The lowest and highest guessed position (in cells, minus 0.5) of numbers that are surely in the space."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
@@ -274,7 +274,7 @@ def _way(grid: Grid, looked_up: bool, *, single: bool) -> Way:
 
 @lru_cache(maxsize=4096)
 def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
-    """The arguments for a grid without look-up table: boundaries, accepted values, guess and lattice, in GPU memory."""
+    """Describe a grid without look-up table in the arguments of a CUDA kernel; copy its boundaries to the GPU."""
     cupy, grid, real = library(), way.grid, way.real
     ends = np.concatenate([[-np.inf], np.asarray(grid.inner), [np.inf]])
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
@@ -294,7 +294,7 @@ def do_touch(grid: Grid) -> bool:
 
 
 def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, float, float]:
-    """How to guess a cell (linear scale, log scale or bisection), and the origin, scale and largest error."""
+    """How to guess the cell of a number (linear, logarithmic, bisection), with the guess's origin, scale and error."""
     if len(inner) < LEAST_GUESSED:
         return HALVING, 0.0, 0.0, 0.0
     facts = np.finfo(real)
