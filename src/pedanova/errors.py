@@ -13,7 +13,7 @@ NOTHING: Any = object()
 
 
 class Arg:
-    """An argument in a message: its name, and its value (or the text `shown` for it) if one is given.
+    """An argument in a message: its name, and its value if one is given; `shown` replaces the value.
 
     `of` is set if the argument belongs to a class of options, as in ``reading=pa.Reading(nan='worst')``.
     """

@@ -316,7 +316,7 @@ class TestRows:
         ("options", "message"),
         [
             (["--where", "import os"], "is not a condition"),
-            (["--where", "epochs > 100"], "leaves no row"),
+            (["--where", "epochs > 100"], "no row is left"),
             (["--region", "nope >= 1"], "no column is called 'nope'"),
             (["--feasible", "nope"], "no column is called 'nope'"),
             (["--state", "optimizer"], "state 'adam' is unknown"),

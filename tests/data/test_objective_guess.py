@@ -102,7 +102,7 @@ LONG = {"param": ["lr", "lr", "depth", "depth"] * 10, "value": LR, "cost_ratio":
 
 
 def test_a_table_that_names_a_parameter_in_each_row_is_refused_with_the_remedy() -> None:
-    with pytest.raises(DataError, match=r"named in param, and its value in value; .*where=\"param == 'depth'\""):
+    with pytest.raises(DataError, match=r"its name is in param and its value in value; .*where=\"param == 'depth'\""):
         pa.analyze(LONG)
     a = pa.analyze(LONG, "cost_ratio", where="param == 'lr'", params=["value"])
     assert list(a.space) == ["value"]

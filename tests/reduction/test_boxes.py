@@ -120,9 +120,7 @@ class TestMoving:
         row = found.importance(0.1, **COUNTS)["b"]
         assert row.share > 0.1
         assert row.ratio > 0.3
-        assert noted(
-            found, "b: bounds differ between rows; each value counts by its position between the bounds of its row"
-        )
+        assert noted(found, "b: bounds differ between rows; each value is replaced by its position between its bounds")
         high = pa.analyze({"a": a, "b": b, "y": b}, "y", direction="maximize", space=found.space)
         assert high.importance(0.1, **COUNTS)["b"].share > 0.1
 

@@ -243,9 +243,9 @@ def coded(column: Column) -> Column:
 
 
 def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
-    """A mask of the rows whose value is in `values` or lies in an interval in `values`.
+    """A mask of the rows with one of `values`; an interval in `values` stands for all numbers in it.
 
-    Doubles may differ in the last digits. Text is compared as text, or as numbers if both texts are numbers.
+    Numbers that differ only by rounding are equal. Text is compared as text, or as numbers if both texts are numbers.
     """
     if column.is_coded or column.values.dtype.kind == "b":
         labels = column.labels if column.labels is not None else (False, True)
@@ -394,7 +394,7 @@ def is_gap(label: Label) -> bool:
 
 
 def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """The number formats that fit all labels, the most likely first; if `PLAIN` fits, only `PLAIN`."""
+    """The number formats that fit all labels, the most likely first; if `PLAIN` fits, no other format is returned."""
     every = every_form(labels)
     return every[:1] if PLAIN in every else every
 
@@ -456,7 +456,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
         return Note("source", "numbers stored as text; read as numbers", subject=column.name, severity="guess")
     text = min((text for text in _texts(column.labels or ()) if read_plain(text.strip()) is None), default="")
     number = form.read(text)
-    words = f"text is read as numbers, such as {text!r} as {number if number is None else f'{number:.15g}'}"
+    words = f"text is read as numbers; for example, {text!r} becomes {number if number is None else f'{number:.15g}'}"
     if not unsure:
         return Note("source", words, subject=column.name, severity="guess")
     return Note(
@@ -469,7 +469,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """Convert text to numbers if the domain is numeric, and missing values to the empty text if it is a choice."""
+    """Convert text to numbers for a numeric domain; missing values become the empty text if that is a choice."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

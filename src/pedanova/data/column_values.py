@@ -126,7 +126,7 @@ class Values:
     def looks_drawn(self, *, beside: bool) -> bool:
         """Whether the numbers are spread evenly on a linear or a log scale, as in a random search.
 
-        If there are few rows, other columns must have been drawn too (`beside`).
+        A few numbers are enough if other columns look like a random search too (`beside`).
         """
         some = np.sort(self.some.astype(np.float64)) if self.kind == "numbers" and not self.is_few else np.zeros(0)
         if len(some) < (2 if beside else LEAST_DRAWN) or max(-some[0], some[-1]) > LARGEST:
@@ -249,7 +249,8 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
     """Find columns that form a full grid: every combination of their values occurs equally often.
 
-    Also return the columns that no column of the grid determines. Both lists are empty if there is no grid.
+    The second list contains all other columns, except constants and columns that follow from one column of the grid,
+    such as c below. Both lists are empty if there is no grid.
 
     Examples
     --------

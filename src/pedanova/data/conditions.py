@@ -113,7 +113,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         words = " rows have equal lower and upper bounds; their values count as the middle of the range"
         notes.append(Note("rows", Count(fixed.sum()), words, subject=column.name))
         position = np.where(fixed, 0.5, position)
-    words = "bounds differ between rows; each value counts by its position between the bounds of its row"
+    words = "bounds differ between rows; each value is replaced by its position between its bounds"
     notes.append(Note("condition", words, subject=column.name))
     slack = 4 * ROUNDING
     position = np.where((position < 0) & (position >= -slack), 0.0, position)
@@ -141,7 +141,7 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """Find the cell of each row, in the domain that `by` selects; without `by`, in the first domain that fits."""
+    """Find the cell of each row; the column `by` selects the domain, or the value itself if `by` is empty."""
     grid, absent = grid_of(parameter), column.absent()
     by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
     lacking = np.where(absent, grid.missing, grid.outside)
@@ -170,7 +170,7 @@ ByValue: TypeAlias = Counter[Label | None]  # rows by value; None for rows witho
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Row counts for each value of a possible parent: all rows, and rows in which a child has no value."""
+    """For each value of a possible parent: how many rows have it, and in how many of these a child has no value."""
 
     rows: int = 0
     all: Mapping[str, ByValue] = field(default_factory=dict)
@@ -243,7 +243,7 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Two ranges of a parent: in rows where a child has a value, and in rows where it has no value."""
+    """The range of a parent's numbers in rows where a child has a value, and in rows where the child has none."""
 
     present: tuple[int, float, float] = (0, math.inf, -math.inf)  # number of rows, smallest and largest number
     gone: tuple[int, float, float] = (0, math.inf, -math.inf)
@@ -278,7 +278,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """For each kind, the range of its numbers; None if two ranges overlap or a kind has too few numbers."""
+    """The range of the numbers of each kind; None if two ranges overlap or a kind has too few numbers."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))

@@ -34,7 +34,7 @@ LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for
 
 
 def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
-    """The column that is most likely the objective, and a note; None unless exactly one column is likely.
+    """The column that is most likely the objective, and a note; None if no column stands out.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def _tells_result(name: str) -> bool:
 def _differs(name: str, column: Column) -> bool:
     """Whether a column can be a result: at least half of its rows have a number, and the numbers differ.
 
-    A text column of mostly numbers counts too. If it is the likely objective, no objective is guessed.
+    A text column can be a result too, if most of its values are numbers.
     """
     if column.labels is not None and (read := as_numbers(column)) is not None:
         column = read[0]
@@ -87,7 +87,7 @@ def _has_words(column: Column) -> bool:
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
-    """Yield the candidates and the reason of each rule; the first rule with exactly one candidate decides."""
+    """For each rule, yield its candidates and its reason; the first rule with exactly one candidate decides."""
     yield results, "the only column named like a result"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"

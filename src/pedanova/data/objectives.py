@@ -225,7 +225,7 @@ def guess_directions(
 
 
 def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
-    """The directions that the source gives: a dict from the names of objectives and metrics to directions."""
+    """The direction of each objective and metric, as far as the source gives it."""
     names = dict.fromkeys((*metadata.objectives, *metadata.metrics))
     return dict(zip(names, metadata.directions, strict=False))
 
@@ -241,15 +241,16 @@ def _guess(
     if objective in directions:
         return directions[objective], None
     if objective not in columns:
-        return "maximize", _unsure(repr(objective), "maximize", "rows where it is true count as good")
+        return "maximize", _unsure(repr(objective), "maximize", "rows that meet the condition count as good")
     direction = None if objective in metadata.unclear else direction_by_name(objective)
     if direction is not None:
         return direction, _guessed(objective, direction)
     seen = None if by_rows is None else by_rows(objective)
     if seen is not None:
         return seen[0], _unsure(objective, seen[0], f"its name does not say which way is better, but {seen[1]}")
-    who = f"neither {metadata.source} nor its name says" if metadata.source else "its name does not say"
-    return "minimize", _unsure(objective, "minimize", f"{who} which way is better")
+    why = "its name does not say which way is better"
+    why = f"neither {metadata.source} nor its name says which way is better" if metadata.source else why
+    return "minimize", _unsure(objective, "minimize", why)
 
 
 def _guessed(name: str, direction: Direction) -> Note:

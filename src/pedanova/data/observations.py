@@ -59,7 +59,7 @@ class Observations:
 
     @property
     def direction(self) -> Direction:
-        """The direction of `ranked`; Pareto ranks are minimised."""
+        """Whether `ranked` is minimised or maximised; Pareto ranks are minimised."""
         return self.goals[0].direction if len(self.goals) == 1 else "minimize"
 
 
@@ -120,7 +120,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
         name, values = str(one["name"]), arrays[f"column {i}"]
         labels: tuple[Label, ...] | None = None if one["labels"] is None else tuple(one["labels"])
         if labels is not None and (values.dtype.kind not in "iu" or int(values.max(initial=-1)) >= len(labels)):
-            raise FormatError(f"has values of {name!r} without a label")
+            raise FormatError(f"has a code without a label in the column {name!r}")
         table[name] = Column(name, values, labels, arrays[f"missing {i}"] if one["missing"] else None)
     missing = [name for name in space if name not in table]
     if missing:

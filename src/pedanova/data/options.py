@@ -46,9 +46,9 @@ class Reading:
     Parameters
     ----------
     delimiter
-        The separator of a CSV file, such as ``";"`` or ``"tab"``; None to detect it.
+        The separator of a CSV file, such as ``";"`` or ``"tab"``; it is detected by default.
     decimal
-        The decimal separator: ``","`` if ``1,234`` means 1.234; None to detect it.
+        The decimal separator: ``","`` if ``1,234`` means 1.234. It is detected by default.
     state
         The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
     nan
@@ -104,21 +104,22 @@ class Scan:
     Parameters
     ----------
     stream
-        Whether to read files, lazy frames and relations in parts, with constant memory; None for large tables only.
+        Whether to read files, lazy frames and relations in parts, with constant memory. By default, only large tables
+        are read in parts.
     executor
         The executor whose workers read the parts. It may come from ``concurrent.futures``, or from another library,
         such as Dask's ``client.get_executor(retries=2)``.
     on_error
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them; the notes then name them.
     pushdown
-        Whether the rows of a DuckDB relation, a Polars lazy frame or an ibis table are counted by its own engine. Then
-        only the counts and the objective are transferred. By default, this is done for ibis tables only.
+        Whether DuckDB, Polars or the database of an ibis table counts the rows, so that only the counts and the
+        objective are transferred. By default, this is done for ibis tables only.
     engine
         Where arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted. ``"cuda"`` counts on the GPU and needs
         `pedanova[cuda]`. ``"cpu"`` counts in main memory and can answer every question. None means the GPU, unless the
         arrays are small.
     threads
-        The number of threads; None for all cores.
+        The number of threads; all cores are used by default.
 
     Raises
     ------

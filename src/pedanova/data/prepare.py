@@ -63,8 +63,8 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:
     """Raise an error if no row is left; with `where`, also if only one row is left."""
     if where is not None and kept < 2:
-        many = "one row" if kept else "no row"
-        raise QueryError(f"where leaves {many} ({where}); choose a wider condition")
+        many = "only one row" if kept else "no row"
+        raise QueryError(f"{many} is left ({where}); choose a wider condition")
     if not usable and in_order(notes):
         raise DataError(f"no row is left to count ({'; '.join(in_order(notes))})")
 
@@ -194,13 +194,13 @@ def _within_region(observed: Observations, region: Region) -> Observations:
         column = observed.goals[0].name
         raise QueryError(
             Arg("where", shown=f"{region}"),
-            f': {len(observed.goals)} objectives need a condition, not one value; write "{column} <= …"',
+            f': one value cannot limit {len(observed.goals)} objectives; write a condition such as "{column} <= …"',
         )
     mask: Mask = cut_at(observed.ranked, observed.keep, region, observed.direction)
     before = np.ones(len(mask), dtype=bool) if observed.keep is None else observed.keep
     left = int(mask.sum())
     if left < 2:
-        raise QueryError(f"where leaves {'one row' if left else 'no row'} ({region}); choose a wider region")
+        raise QueryError(f"{'only one row' if left else 'no row'} is left ({region}); choose a wider region")
     note = Note("rows", f"only {region} count: ", Count(left), " of ", Count(len(mask)))
     restricted = not np.array_equal(mask, before)
     return replace(observed, keep=mask, restricted=restricted, notes=(note, *observed.notes))

@@ -118,7 +118,7 @@ class Records:
         if len(set(lengths.values())) > 1:
             (first, rows), *rest = lengths.items()
             other, others = next((n, r) for n, r in rest if r != rows)
-            raise DataError(f"{first} has {rows} rows but {other} has {others}; every column needs the same")
+            raise DataError(f"{first} has {rows} rows but {other} has {others}; all columns must have equally many")
 
     @property
     def rows(self) -> int:

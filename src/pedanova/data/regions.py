@@ -33,7 +33,7 @@ def sign_of(direction: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """A boundary after the best ``⌈part · rows⌉`` rows, and after all rows that tie with the last one."""
+    """The end of the best `part` of the rows, such as the best 10 %; rows that tie with the last one are included."""
 
     part: Fraction
 
@@ -43,7 +43,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A boundary after all rows with ``sign * objective <= signed``; the sign is -1 if the objective is maximised."""
+    """A boundary at a value of the objective; `signed` is this value, times -1 if the objective is maximised."""
 
     signed: float
 
@@ -164,10 +164,10 @@ def at_least(value: float) -> Region:
 
 
 def between(low: float, high: float, *, values: bool = False) -> Region:
-    """The rows between two quantiles: the rows in the best `high` part that are not in the best `low` part.
+    """The rows between two quantiles, such as the rows between the best 10 % and the best 30 %.
 
-    For 100 rows without ties, ``between(0.1, 0.3)`` means rows 11 to 30. Tied rows are never separated: rows that tie
-    with row 10 are left out, and rows that tie with row 30 are included.
+    If 100 rows are sorted from best to worst, ``between(0.1, 0.3)`` means rows 11 to 30. Tied rows are never separated:
+    rows that tie with row 10 are left out, and rows that tie with row 30 are included.
 
     Parameters
     ----------
@@ -300,7 +300,7 @@ def columns_in(text: str, table: Mapping[str, Column]) -> list[str]:
 
 
 def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Parse a condition; return its syntax tree, and a dict from placeholders to the column names in backticks."""
+    """Parse a condition; names in backticks become placeholders, and the dict maps each placeholder to its name."""
     names: dict[str, str] = {}
 
     def stand_in(match: re.Match[str]) -> str:
@@ -568,7 +568,7 @@ def cut_at(
 
 
 def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
-    """The objective at a boundary, times -1 if it is maximised; None if all rows lie before the boundary."""
+    """The objective at a boundary, times -1 if it is maximised; None if no row lies beyond the boundary."""
     if cut is None or not isinstance(cut, Quantile):
         return None if cut is None else cut.signed
     rank = rank_of(cut.part, len(kept))

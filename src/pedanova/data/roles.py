@@ -152,7 +152,7 @@ def roles_of(
     objectives: Collection[str] = (),
     table: Sequence[str] = (),
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """Guess the role of every column; return the columns that were read with `read`, and the roles.
+    """Guess the role of every column; return the columns that were read, and the roles.
 
     If some names begin with a prefix such as `params.`, only these columns are read, and all others are results.
     `table` lists all columns in order, if the order is known.
@@ -213,7 +213,7 @@ def _by_summaries(name: str, family: Mapping[str, Values]) -> Iterator[Clue]:
         if len(family) > 1 and (not family[name].is_few or not {"min", "max"} >= ends):
             yield Clue("result", SURE, "one of several summaries of a result")
     elif MIDDLES.isdisjoint(ends) and any(not summaries[end].looks_chosen for end in ends - {"min", "max"}):
-        yield Clue("result", SURE, "another column contains its spread, so its values were measured")
+        yield Clue("result", SURE, "another column contains its spread (such as a standard deviation)")
 
 
 def _tells(name: str) -> bool:
@@ -233,7 +233,7 @@ def _decided(clues: Sequence[Clue]) -> Role:
 
 
 def _against_mark(name: str, values: Values) -> Iterator[Clue]:
-    """Clues against a column with a parameter prefix: a seed is not a parameter, and an id is doubtful."""
+    """Clues that a column is not a parameter in spite of its prefix: it may be a seed or an id."""
     yield from (clue for clue in _by_name(name, values) if clue.role == "seed")
     if values.kind == "words":
         yield from (replace(clue, weight=FAIR) for clue in _by_texts(name, values) if clue.role == "identifier")
@@ -491,10 +491,10 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
 
 
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
-    """Doubt a parameter if its name, its values and its position are not typical of parameters.
+    """Doubt a parameter if neither its name nor its values are typical of parameters.
 
-    A column apart from the other parameters needs both a typical name and typical values. If it has neither of them,
-    and nearly all of its numbers differ, it is a result.
+    A column between results needs both a typical name and typical values. If both are missing, and nearly all of its
+    numbers differ, it is a result.
     """
     settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
     named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}

@@ -37,8 +37,8 @@ BEST = ("best", "is_best")
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
     """Find rows that are copies of other rows; return the indices of the remaining rows and a note, or None.
 
-    Equal rows may also be repeated trials. They are copies if some column, such as a time stamp, has a different value
-    in nearly every distinct row. They are also copies if every row occurs equally often.
+    Equal rows may also be repeated trials. They are copies if some column, such as a time stamp, identifies nearly
+    every trial. They are also copies if every row occurs equally often.
     """
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
@@ -90,7 +90,8 @@ def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
     """Make a column of trial states from a yes/no column such as `success`.
 
-    Failed rows must have no objective, or all the same objective outside the range of the other rows.
+    The column is used if failed rows have no objective. It is also used if all failed rows have one objective, such as
+    999, that lies outside the range of the other objectives.
     """
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None

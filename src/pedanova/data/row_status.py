@@ -136,7 +136,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
 
 
 def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
-    """Number the distinct configurations; return the number of each row's configuration."""
+    """An integer for each row; rows with the same configuration have the same integer."""
     groups: NDArray[np.int64] | None = None
     for column in columns:
         values = np.unique(column.values, return_inverse=True)[1].reshape(-1)

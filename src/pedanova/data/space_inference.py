@@ -140,7 +140,10 @@ def _are_whole(finite: NDArray[Any]) -> bool:
 
 
 def special_number(finite: NDArray[Any]) -> int | None:
-    """A special number that repeats: 0 if the other numbers fit a log scale, -1 if the others are positive."""
+    """Return 0 or -1 if it occurs several times and seems to be a special value, otherwise None.
+
+    0 is special if the other numbers fit a log scale; -1 is special if the other numbers are positive.
+    """
     low = finite.min().item()
     if low not in (0, -1):
         return None
@@ -154,7 +157,7 @@ def special_number(finite: NDArray[Any]) -> int | None:
 
 
 def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole: bool) -> Guess | None:
-    """Guess a domain with a range and special values outside it; None if the numbers `rest` are not a range."""
+    """Guess a domain with special values outside a range; None if the numbers `rest` do not suggest a range."""
     inside = _guess_range(rest, whole=whole)
     if not isinstance(inside.parameter, Float | Int):
         return None
@@ -301,7 +304,7 @@ def guessed_roles(
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
-    """Columns with another purpose, such as trial states or feasibility, which are not guessed to be parameters."""
+    """Columns that are not parameters, because an option names them: trial states, feasibility and others."""
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible
@@ -356,7 +359,7 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     least = parameter.low if parameter.low > 0 else low
     better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
     words = (
-        f"half of its values lie in the lowest {CORNER:.0%} of the declared range and fit a log scale better; "
+        f"a log scale fits its values better: half of them lie in the lowest {CORNER:.0%} of the declared range; "
         f"declare it as {better}"
     )
     return Note("doubt", words, subject=column.name)

@@ -1,4 +1,4 @@
-"""The options of `analyze` for rows and columns, and how the metadata of the source completes them."""
+"""The options of `analyze` for rows and columns; the metadata of the source fills in options that are not given."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
         mixed = {is_word(label) for label in columns[value].labels or ()} == {True, False}  # 0.1, then adam
         if not named and not (mixed and all(is_setting_name(str(label)) for label in labels)):
             continue
-        words = f"each row holds one parameter, named in {name}, and its value in {value}; "
+        words = f"each row contains one parameter: its name is in {name} and its value in {value}; "
         pivot = f"df.pivot_table(index=…, columns={name!r}, values={value!r}, aggfunc='first')"
         where = f"\"{name} == '{labels[0]}'\""
         options = Arg("where", shown=where), " with ", Arg("params", said=(f"params=[{value!r}]", f"--params {value}"))
@@ -308,14 +308,14 @@ def _narrowed(records: Records, request: TableOptions) -> tuple[Records, TableOp
     rows, count = np.flatnonzero(mask), len(mask)
     if len(rows) == count:
         return records, request
-    words = f"only the {len(rows):,} of {count:,} rows with {rule} are used; pass "
+    words = f"only rows with {rule} are used ({len(rows):,} of {count:,}); pass "
     note = Note("rows", words, Arg("where", shown='"…"'), " to choose other rows")
     fewer, request = select_rows(records, request, rows)
     return replace(fewer, notes=(*records.notes, note)), request
 
 
 def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]) -> tuple[Records, TableOptions]:
-    """Select rows of a table, and of all options that have one value per row."""
+    """Select rows of a table, and the same rows of options that have one value per row."""
     count = records.rows
     return replace(records, columns=take(records.columns, rows), curves=None), replace(
         request,
@@ -327,7 +327,7 @@ def select_rows(records: Records, request: TableOptions, rows: NDArray[np.int64]
 
 
 def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False) -> Any:
-    """Select rows of an option with one value per row; strings are column names, unless `words` is set."""
+    """Select rows of an option with one value per row; a list of strings stays unchanged unless `words` is True."""
     if isinstance(option, Column):
         return take({option.name: option}, rows)[option.name] if len(option) == count else option
     if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:

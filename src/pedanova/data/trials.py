@@ -76,7 +76,7 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The key of ``"row"``, ``"trial"`` or ``"in"`` in `columns`: ``"row_"`` if a parameter is called ``"row"``.
+        """The name of the column ``"row"``, ``"trial"`` or ``"in"``; ``"row_"`` if a parameter is called ``"row"``.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
 def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
-    """Make a table of `rows`; a code is 0 in the target, 1 in the rest of the region, and 2 outside."""
+    """Make a table of `rows`; in `codes`, 0 means the target, 1 the rest of the region, and 2 outside."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}

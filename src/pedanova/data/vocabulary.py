@@ -202,7 +202,9 @@ def has_head(name: str) -> bool:
 
 
 def is_setting_name(name: str, *, number: bool = False) -> bool:
-    """Whether a name is typical of a parameter, not of a result; with `number`, of a numeric parameter.
+    """Whether a name is typical of a parameter, not of a result.
+
+    With `number`, the parameter must be numeric, so names such as "optimizer" are excluded.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 
 def steadied(before: Space, now: Space) -> Space:
-    """The space `now`, but a parameter keeps its old domain (in `before`) if that contains the new domain."""
+    """The space `now`, but with the domain from `before` where the old domain contains the new domain."""
 
     def steady(old: Parameter | None, new: Parameter) -> Parameter:
         return old if old is not None and old.when == new.when and holds(old, new) else new
@@ -147,7 +147,7 @@ Owners: TypeAlias = dict[str, tuple[str, ...]]  # by parameter: the studies whos
 
 
 def union_space(spaces: Mapping[str, Space]) -> tuple[Space, Owners, list[Note]]:
-    """The union of the spaces of several studies, the studies used for each parameter, and notes.
+    """Join the spaces of several studies; also return the studies used for each parameter, and notes.
 
     If some studies have a range and others have a list of values, the more frequent kind is used.
     """

@@ -263,7 +263,7 @@ def _scipy(domain: Domain) -> str:
 
 
 def _as_written(value: Label) -> str:
-    """A value as Python code; a text such as "(16, 16)" or "None" becomes the Python value that it spells."""
+    """A value as Python code; the text "(16, 16)" becomes a tuple, and the text "None" becomes None."""
     try:
         plain = literal_eval(value) if isinstance(value, str) else value
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -24,7 +24,7 @@ Cells: TypeAlias = NDArray[np.int32]  # (rows,) 0 … cells + 1
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Neighbouring cells of the same domain; values are never smoothed from one block into another."""
+    """Neighbouring cells of the same domain; smoothing never crosses from one block into another."""
 
     start: int
     stop: int
@@ -46,9 +46,8 @@ class Block:
 class Grid:
     """The cells of one parameter.
 
-    `inner` contains the boundaries between cells. The position of a number says how many boundaries are at or below
-    it. `cell_of` gives the cell of each position. A number that is not between `accept_low` and `accept_high` of its
-    position is outside. Text is compared with `labels`.
+    The boundaries `inner` divide the numbers into intervals. Interval i belongs to cell `cell_of[i]`. In this interval,
+    numbers below `accept_low[i]` or above `accept_high[i]` are outside the domain. Text is compared with `labels`.
     """
 
     parameter: Parameter
@@ -101,7 +100,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """The cell of each label; labels match as values, as texts or as numbers ("0.10" matches 0.1)."""
+        """The cell of each label; texts and numbers are compared too, so "0.10" matches 0.1."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
@@ -172,12 +171,12 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
         edges = np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
     edges[0], edges[-1] = low, high
     if np.any(np.diff(edges) <= 0):
-        raise SpaceError(f"low={low!r} and high={high!r} are too close for {cells} cells; subtract an offset")
+        raise SpaceError(f"low={low!r} and high={high!r} are too close for {cells} cells; shift the values towards 0")
     return edges.astype(np.float64)
 
 
 def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: float, high: float, even: bool) -> Grid:
-    """A grid without gaps between cells, so only the first and the last cell need to check the bounds."""
+    """A grid without gaps between cells; numbers below `low` or above `high` are outside."""
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
     accept_low[0], accept_high[-1] = low, high

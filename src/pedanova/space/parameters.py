@@ -211,9 +211,10 @@ class Moving(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(ShortRepr):
-    """A parameter whose domain depends on another column; it is inactive for values without a domain.
+    """A parameter whose domain depends on another column.
 
-    If `by` is empty, the parameter has a range and special values outside it, such as -1.
+    It is inactive in rows where `domains` has no domain for the value of that column. If `by` is empty, the parameter
+    has a range and special values outside it, such as -1.
 
     Parameters
     ----------
@@ -256,7 +257,7 @@ class Switch(ShortRepr):
 
     @property
     def is_own(self) -> bool:
-        """Whether the domain depends on the parameter's own value."""
+        """Whether the parameter's own value selects the domain (`by` is empty)."""
         return not self.by
 
     @property

@@ -250,7 +250,7 @@ class TestAnalysis:
             ({"direction": ["minimize", "up"]}, "direction='up' must be 'minimize' or 'maximize'"),
             ({"direction": {"loss": "minimize"}}, "must be 'minimize' or 'maximize'"),
             ({"objective": []}, "objective"),
-            ({"where": pa.at_most(0.3)}, 'objectives need a condition, not one value; write "loss <= …"'),
+            ({"where": pa.at_most(0.3)}, 'objectives; write a condition such as "loss <= …"'),
             ({"space": {"loss": pa.Float(0, 9)}}, "the space contains the objective 'loss'"),
         ],
     )

@@ -180,7 +180,7 @@ def test_the_highest_budget_unless_asked_otherwise(tmp_path: Path) -> None:
     assert read_records(tmp_path).metadata.where == "budget == 25"
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 12
-    assert any("only the 12 of 43 rows with budget == 25 are used" in note for note in a.notes)
+    assert any("only rows with budget == 25 are used (12 of 43)" in note for note in a.notes)
     assert len(pedanova.analyze(tmp_path, where="budget < 25", scan=pedanova.Scan(threads=1))) == 30
 
 
