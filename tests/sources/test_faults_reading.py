@@ -216,7 +216,7 @@ def test_a_journal_with_a_half_written_last_line(tmp_path: Path) -> None:
         path.write_bytes(content[:end])
         now = read_records(path)
         assert now.columns["x"].values.tobytes() == before.columns["x"].values.tobytes()
-        assert any("still being written; left out" in note for note in now.notes)
+        assert any("still being written, so it is left out" in note for note in now.notes)
     path.write_bytes(content)
     assert not any("still being written" in note for note in read_records(path).notes)
 

@@ -17,7 +17,7 @@ from pedanova.errors import DataError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attachment:
-    """An additional section of a saved analysis: a header of plain values, and NumPy arrays by name."""
+    """An additional section of a saved analysis: a header that JSON can store, and named NumPy arrays."""
 
     header: Mapping[str, Any]
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)

@@ -15,9 +15,10 @@ STRONG, WEAK = "./:", "./:_-"  # separators between folders or objects, and betw
 def short_names(names: Sequence[str], longest: int = LONGEST) -> dict[str, str]:
     """A short form for every name.
 
-    Names with at most `longest` letters are not changed. Longer names first lose the beginning and the end that all of
-    them share (cut at separators). If they are still too long, they lose what a group of them shares, then their
-    middle. All short forms are different, and none is empty. The order of names does not matter.
+    Names with at most `longest` letters are not changed. Longer names lose their common beginning and end
+    (cut at separators). Names that are still too long are grouped by their first part, and each group loses its common
+    beginning and end. Finally, the middle of long names is cut out. All short forms are different, and none is empty.
+    The order of names does not matter.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def _longer(forms: dict[str, str], longest: int) -> dict[str, str]:
 
 
 def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
-    """The form of each name in `changed` if this form is unique, otherwise its form in `before`."""
+    """Replace forms by their `changed` forms, except where two names would get the same form."""
     forms = before | changed
     while True:
         taken = Counter(forms.values())

@@ -105,7 +105,7 @@ def _note(kind: Kind, words: Sequence[Word], subject: str, severity: Severity) -
 
 
 def _of_one_row(found: re.Match[str]) -> str:
-    """Put the verbs of a sentence about "1 rows" into the singular."""
+    """Correct the grammar: "1 rows are dropped" becomes "1 row is dropped"."""
     many = found[1] if found[1].startswith("of") else found[1].removesuffix("s")
     return f"1 {many}" + re.sub(r"\b(?:have|are|were|count|lie)\b", lambda verb: OF_ONE[verb[0]], found[2])
 
@@ -149,7 +149,7 @@ def gathered(notes: Iterable[Note]) -> list[Note]:
 
 
 def ranged(notes: Iterable[Note]) -> list[Note]:
-    """If many notes differ only in the parameter and the count, merge them into one with the range of the counts."""
+    """Merge many notes that differ only in the parameter and the count; the count becomes a range such as "3 to 9"."""
     every = list(notes)
     alike: dict[tuple[Any, ...], list[Note]] = {}
     for note in every:
@@ -186,7 +186,7 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
 
 @contextmanager
 def explaining(notes: Iterable[Note]) -> Iterator[None]:
-    """In a ``with`` block, add notes on dropped rows and on an uncertain direction to the message of a `QueryError`."""
+    """A context manager that adds notes on dropped rows and the direction to the message of a `QueryError`."""
     try:
         yield
     except QueryError as error:

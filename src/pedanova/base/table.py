@@ -68,7 +68,7 @@ def _css_percent(part: float) -> str:
 
 
 def folded(notes: Sequence[str]) -> str:
-    """HTML for notes that open with a click; an empty string without notes."""
+    """HTML for notes that open with a click; empty if there are no notes."""
     if not notes:
         return ""
     items = "".join(f"<li>{escape(note)}</li>" for note in notes[:MOST_NOTES])
@@ -255,7 +255,7 @@ class Table:
         return html_table(self.heading(), self.printed(), faint=self.faint(), notes=getattr(self, "notes", ()))
 
     def in_lines(self) -> str:
-        """The table as text; a long table ends after its first lines, with a remark how many more there are."""
+        """The table as text; a long table is cut, and the last line says how many rows are missing."""
         columns = self.printed()
         more = len(columns[0].cells) - SHOWN
         if more <= A_FEW_MORE:

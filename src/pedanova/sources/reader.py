@@ -84,7 +84,7 @@ def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:
             rows.append(json.loads(line))
         except (ValueError, RecursionError):
             if number == len(lines):
-                return rows, [Note("unused", f"the last line of {file.name} is incomplete; left out")]
+                return rows, [Note("unused", f"the last line of {file.name} is incomplete, so it is left out")]
             raise FormatError(f"{file}: line {number}, {shown(line.strip())}, is not valid JSON") from None
     return rows, []
 

@@ -44,7 +44,7 @@ TABLES = tuple(
     for name, mark, example in (
         ("CSV, TSV", "suffix .csv, .tsv, .txt, also .csv.gz; fields separated by commas, semicolons, tabs or |",
          "pedanova analyze trials.csv --objective error"),
-        ("JSON", "suffix .json, .json.gz: a list of objects, objects by trial, columns by name",
+        ("JSON", 'suffix .json, .json.gz: [{"lr": 0.1}, …], {"trial 1": {"lr": 0.1}, …} or {"lr": [0.1, …]}',
          "pedanova analyze trials.json --objective error"),
         ("JSON lines", "suffix .jsonl, .ndjson, .jsonl.gz", "pedanova analyze trials.jsonl --objective error"),
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
@@ -107,7 +107,7 @@ LOGS: tuple[Kind, ...] = (
          "dvc exp show --json > exp.json && pedanova analyze exp.json --objective loss", "path", hydra.fits_dvc,
          hydra.read_dvc, True),
     # Hydra comes before the loggers whose folders are inside its jobs
-    Kind("Hydra jobs", "a folder of jobs with .hydra/overrides.yaml, each with a file of results (.json, .yaml, .csv)",
+    Kind("Hydra jobs", "a folder of jobs; each has .hydra/overrides.yaml and a file of results (.json, .yaml, .csv)",
          "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss", "path", hydra.fits, hydra.read),
     Kind("Lightning runs", "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
          "pedanova analyze lightning_logs --objective val_loss", "path", tensorboard.LIGHTNING.fits,

@@ -76,7 +76,7 @@ def test_other_sources_of_the_same_version_are_refused(monkeypatch: pytest.Monke
     monkeypatch.setitem(kernel.SIGNATURES, "count_pairs", [*kernel.SIGNATURES["count_pairs"], kernel._int64])
     refused = kernel.open_library(BUILT)
     assert refused.library is None
-    assert "does not fit this source code (count_pairs differ): reinstall pedanova" in refused.where
+    assert "is from other source code (different: count_pairs); reinstall pedanova" in refused.where
 
 
 def test_a_library_that_is_none_of_ours_is_refused(tmp_path: Path) -> None:

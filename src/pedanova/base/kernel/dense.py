@@ -16,7 +16,7 @@ Singles = NDArray[np.float32]
 
 
 def inverse_triangle(lower: Singles) -> Singles:
-    """The inverse of a lower triangular matrix, from the inverses of its two diagonal halves."""
+    """Invert a lower triangular matrix block by block."""
     rows = len(lower)
     if rows <= LEAF:
         return invert_leaf(np.ascontiguousarray(lower))

@@ -1,4 +1,7 @@
-"""Load the compiled kernel with ctypes. `PEDANOVA_KERNEL=numpy` loads none; any other value is the path of a kernel."""
+"""Load the compiled kernel with ctypes.
+
+With `PEDANOVA_KERNEL=numpy`, no kernel is loaded; any other value is the path of a kernel.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ class Feature(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """A column, and a way to find the cell of a value: the boundaries of a grid, or ``lookup[value - offset]``."""
+    """A column and its grid; if `lookup` is set, the cell of a value is ``lookup[value - offset]``."""
 
     values: NDArray[Any]
     grid: Any  # a `Grid` of the package `space`
@@ -136,7 +139,7 @@ def open_library(path: Path) -> Opened:
         return Opened(None, f"{path} belongs to pedanova {version}, and this is {__version__}: reinstall pedanova")
     unlike = disagreements(face)
     if unlike:
-        return Opened(None, f"{path} does not fit this source code ({', '.join(unlike)} differ): reinstall pedanova")
+        return Opened(None, f"{path} is from other source code (different: {', '.join(unlike)}); reinstall pedanova")
     for name, arguments in SIGNATURES.items():
         function = getattr(library, f"pedanova_{name}")
         function.argtypes, function.restype = arguments, _int64
@@ -144,7 +147,7 @@ def open_library(path: Path) -> Opened:
 
 
 def own_face() -> dict[str, str]:
-    """Describe the functions and `Feature` of this module as text, in the same form as agreement.hpp does in C++."""
+    """Describe the functions and `Feature` as text; agreement.hpp writes the same text for the C++ code."""
     calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
     fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
     return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
@@ -226,7 +229,7 @@ def count_features(
     """For every column, count the rows and sum the objective in each cell, separately for each level.
 
     `places` has one output for each column: two new arrays (counts, sums), or a table of `ENTRY`, to which the numbers
-    are added. Levels are 0 to `count - 1`; rows with the level `count` are left out, and its entries are undefined.
+    are added. Levels are 0 to `count - 1`. Rows with the level `count` are left out; their output is undefined.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):

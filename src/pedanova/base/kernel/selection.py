@@ -34,7 +34,7 @@ Gathered: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64]]  # values,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankSearch:
-    """The histogram bins (slots) that contain the wanted ranks, and every row's position relative to these bins."""
+    """The histogram bins (slots) that contain the wanted ranks, and the rows in these bins."""
 
     slots: NDArray[np.int64]  # the searched slots, ascending, fewer than `MARKED`
     codes: NDArray[np.uint8]  # (rows,) the number of searched slots before the row; `MARKED` inside one
@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether `codes` already give the level of each row; this is so if no two thresholds lie in the same slot."""
+        """Whether `codes` already give each row's level, because no two thresholds lie in the same slot."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
@@ -176,9 +176,10 @@ def pick_ranks(
     *,
     most: int,
 ) -> NDArray[np.float64]:
-    """The values at the ranks `wanted`, given the number of rows in each slot. `gather` returns all values in the
-    small slots (at most `most` values), and the smallest and the largest value of each large slot. `again` finds the
-    other values in large slots.
+    """The values at the ranks `wanted`, given the number of rows in each slot.
+
+    The function `gather` collects all values of small slots, together at most `most`. For a large slot, it returns the
+    smallest and the largest value; the function `again` finds the values between these two.
     """
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
@@ -285,7 +286,7 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def count_digits(
     values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
-    """An array (prefixes, digits): how many rows have a key that begins with this prefix and then this digit."""
+    """Count the rows for every prefix of the keys and every next digit, as an array (prefixes, digits)."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts

@@ -102,9 +102,8 @@ def _freqtrade_trial(line: Row) -> Trial:
 
 def _freqtrade_notes(trials: Sequence[Trial]) -> list[Note]:
     few = sum(trial.results["loss"] == TOO_FEW_TRADES for trial in trials)
-    return left_out(
-        few, f"epochs have too few trades, so freqtrade set their loss to {TOO_FEW_TRADES:,}", "they count as the worst"
-    )
+    words = f"epochs have too few trades, so freqtrade set their loss to {TOO_FEW_TRADES:,}"
+    return left_out(few, words, "these epochs count as the worst trials")
 
 
 def _bayes_opt_trial(line: Row) -> Trial:

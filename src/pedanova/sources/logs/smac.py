@@ -152,7 +152,7 @@ def read_deepcave(place: Path) -> Records:
     goals = _objectives(folder / "meta.json")
     configs = read_json(folder / "configs.json")
     if not isinstance(configs, dict):
-        raise FormatError(f"{folder / 'configs.json'} must be an object with configurations by number; was it damaged?")
+        raise FormatError(f"{folder / 'configs.json'} must be a dict such as {{'1': {{'lr': 0.1}}}}; was it damaged?")
     file = folder / DEEPCAVE_HISTORY
     rows, notes = read_json_rows(file)
     trials, lost = [], 0
@@ -168,7 +168,7 @@ def read_deepcave(place: Path) -> Records:
     notes += left_out(lost, "trials have no configuration in configs.json")
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append(Note("source", "the time that DeepCAVE stores with every objective is not used as an objective"))
+        notes.append(Note("source", "DeepCAVE adds an objective called time; it is left out"))
     metadata = SourceMetadata(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),

@@ -182,7 +182,7 @@ def tell(
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
-        many = f"results are averaged over {len(instances)} instances; some configurations may lack some instances"
+        many = f"results are averaged over {len(instances)} instances; some configurations may have run on fewer"
         words.append(Note("source", many))
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})
@@ -377,7 +377,7 @@ def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
     lengths = Counter(one for one in ended if isinstance(one, int | float) and math.isfinite(one))
     if len(lengths) < 2:
         return []
-    words = f"trials ran for {min(lengths):,} to {max(lengths):,} {what}, and their last results are compared; pass "
+    words = f"trials ran for {min(lengths):,} to {max(lengths):,} {what}; the last result of each trial is used; pass "
     return [Note("rows", words, Arg("where", shown=f'"{name} == {max(lengths)}"'), " to use only the longest trials")]
 
 

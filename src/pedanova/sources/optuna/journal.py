@@ -70,7 +70,7 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
             if size > 0 and not line.endswith(b"\n"):
                 break
             if size < 0 or not line.endswith(b"\n"):
-                return journal, [Note("unused", "the last line of the journal is still being written; left out")]
+                return journal, [Note("unused", "the journal's last line is still being written, so it is left out")]
             if not line.strip():
                 continue
             try:

@@ -214,7 +214,7 @@ def settings_of(database: Database, trials: TrialKeys) -> dict[str, Setting]:
     for (name, setting), mine in zip(settings.items(), np.split(order, ends[:-1]), strict=True):
         setting.rows, setting.values, setting.which = row[mine], value[mine], place[code[mine]]
         if np.isnan(setting.values).any():
-            raise FormatError(f"parameter {name!r} has a trial without a value; the storage is damaged")
+            raise FormatError(f"a trial has no value for its parameter {name!r}; the storage is damaged")
     return settings
 
 

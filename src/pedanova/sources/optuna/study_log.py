@@ -32,7 +32,7 @@ VALUES = ("values_", "values.")
 STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
 FEW_RANGES = 5  # up to this many ranges are edits by the user; more are a moving range
 MOST_REGIMES = 8
-OF_ITS_OWN = "; each range is counted separately"
+OF_ITS_OWN = "; the rows in each range are counted separately"
 
 Reals = NDArray[np.float64]
 Rows = NDArray[np.int64]

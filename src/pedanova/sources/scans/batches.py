@@ -199,7 +199,7 @@ def join_columns(name: str, columns: Sequence[Column]) -> Column:
     if not full:  # only missing values
         return Column(name, np.full(sum(map(len, columns)), -1, dtype=np.int32), ())
     if any(column.labels is not None for column in full) and any(column.labels is None for column in full):
-        raise DataError(f"{name}: some files hold text and others numbers; give it one type in all files")
+        raise DataError(f"{name}: some files hold text and others numbers; use one type in all files")
     absent = np.concatenate([column.absent() for column in columns])
     if full[0].labels is None:
         values = np.concatenate(

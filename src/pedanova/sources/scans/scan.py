@@ -339,7 +339,7 @@ class SparkPart:
     name: str = "a Spark DataFrame"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
-        raise DataError(f"{self.name} is read by Spark's workers, not by this process ({len(names)} columns)")
+        raise DataError(f"{self.name} is read by Spark's workers; this process cannot read its {len(names)} columns")
 
     def head(self, names: Sequence[str]) -> Records:
         """The first rows of the columns `names`."""

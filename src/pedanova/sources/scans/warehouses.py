@@ -219,8 +219,8 @@ def open_iceberg(place: str, shown: str) -> Any:
         raise MissingLibraryError(f"{shown} is an Iceberg table, {MISSING} 'pedanova[iceberg]'") from None
     if not shown.endswith(ICEBERG) and (is_object(place) or not (Path(place) / HINT).is_file()):
         raise DataError(
-            f"{shown} is an Iceberg table, and only its catalog knows its current content; give pyiceberg's "
-            f"load_catalog(…).load_table(…), or the path of a file …{ICEBERG} of the table"
+            f"{shown} is an Iceberg table, and only its catalog knows the current version; give pyiceberg's table, "
+            f"load_catalog(…).load_table(…), or the path of a file …{ICEBERG}"
         )
     with told_by(f"the Iceberg table {shown}"):
         if not is_object(place):

@@ -233,7 +233,7 @@ def describe(source: object) -> Described:
     for name, domain in reading.domains.items():
         clause = clauses.of(name)
         if clause.never:
-            reading.notes.append(Note("unused", "its condition is never true; left out", subject=name))
+            reading.notes.append(Note("unused", "its condition is never true, so it is left out", subject=name))
             fixed.append(name)
             continue
         if clause.words:
@@ -246,7 +246,7 @@ def describe(source: object) -> Described:
     forbidden = len(_items(plain, "forbiddens"))
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
-        reading.notes.append(Note("source", f"pedanova ignores that the configuration space forbids {many} of values"))
+        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; this is ignored"))
     items = [
         (item["name"], item.get("default_value", item.get("default"))) for item in _items(plain, "hyperparameters")
     ]
