@@ -118,7 +118,7 @@ def test_without_space_or_configuration(tmp_path: Path) -> None:
         ("meta.json", "{}", ("meta.json", "objectives is None")),
         ("meta.json", '{"objectives": [3]}', ("meta.json", "needs a name")),
         ("meta.json", '{"objectives": [{"name": "a"}, {"name": "a"}]}', ("meta.json", "its own name")),
-        ("configs.json", "[]", ("configs.json", "by number")),
+        ("configs.json", "[]", ("configs.json", "such as {'1': {'lr': 0.1}}")),
         ("history.jsonl", "[1]\n", ("history.jsonl", "line 1", "[1]")),
         ("history.jsonl", "[0, 0, -1, [1, 2], 0, 1, 1, {}]\n", ("line 1", "2 costs for 1 objectives")),
     ],
