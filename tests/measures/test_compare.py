@@ -109,7 +109,7 @@ class TestCommand:
             shown.append(capsys.readouterr().out)
         assert shown[0] == shown[1]
         assert "PED: which parameters decide whether a row is in the best 10 %" in shown[0]
-        words = "PED local: left out: it needs the best tenth of the target, which has too few rows; run more trials"
+        words = "PED local: left out, because the best tenth of the target has too few rows; run more trials"
         assert words in " ".join(shown[0].split())
         assert main(["compare", str(table), "--objective", "y", "--format", "json"]) == 0
         answer = json.loads(capsys.readouterr().out)

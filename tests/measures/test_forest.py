@@ -235,7 +235,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     few = pa.analyze({name: column[:9] for name, column in data.items()}, loss[:9], space=space)
     refuse(DataError, "needs 10 usable rows, but only 9", of=lambda: forest_effects(few.data.observed()))
     tied = pa.analyze(data, np.minimum(np.arange(300) // 100, 1), space=space)
-    refuse(QueryError, "in all of the best", of=lambda: forest_effects(tied.data.observed(), clip=0.1))
+    refuse(QueryError, "rows all have", of=lambda: forest_effects(tied.data.observed(), clip=0.1))
     for bad in (0, 1.5, "a"):
         refuse(QueryError, "clip", of=lambda bad=bad: forest_effects(a.data.observed(), clip=bad))
     for bad in (0, 2.5, True, "64"):

@@ -104,7 +104,7 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
-    """The row sums of `beyond`, its column sums, and the part of the column sums that row effects do not explain."""
+    """The row sums of `beyond`, its column sums, and the column sums minus what the row effects predict."""
     rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
     expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
     return rows, columns, columns - expected
@@ -124,8 +124,8 @@ def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
 def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.random.Generator) -> float:
     """The p-value of one pair: how often chance gives such a large interaction if effects are additive.
 
-    Target rows are drawn in every cell with the probabilities of the additive fit (a parametric bootstrap) and measured
-    like the data. Drawing stops early for a pair whose p-value is clearly not small.
+    In every cell, target rows are drawn with the probability of the additive fit (a parametric bootstrap). Drawing
+    stops early for a pair whose p-value is clearly not small.
     """
     chances = fitted_parts(design, target)
 
@@ -157,7 +157,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) For one pair: `Explained.of_the_rest` of each of the random tables `targets` (draws, cells, cells)."""
+    """(draws,) `Explained.of_the_rest` of one pair, for random target counts `targets` (draws, cells, cells)."""
     cells = len(design.region)
     flat, region = targets.reshape(len(targets), -1), design.region.ravel()
     by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
@@ -226,7 +226,7 @@ def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
 def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
     """(cells, draws) The binomial quantile of each uniform number in `evens`, found by counting up from 0 to `steps`.
 
-    A cell leaves the loop when the quantiles of all its numbers are found.
+    Cells are left out of further steps once all their quantiles are found.
     """
     counts = np.zeros(evens.shape)
     left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
@@ -256,12 +256,12 @@ class SetDesign:
 
     @property
     def freedoms(self) -> tuple[int, int]:
-        """The degrees of freedom of the whole table, and those of the fit by smaller sets."""
+        """Two degrees of freedom: of the whole table, and of the fit by smaller sets."""
         return len(self.full) - 1, self.basis.shape[1] - 1
 
 
 def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
-    """Make the design; `cells` (order, cells) contains the index of each cell along every parameter."""
+    """Make the design; column k of `cells` (order, cells) has the coordinates of cell k, one for each parameter."""
     full = np.flatnonzero(region > 0)
     rows = region[full].astype(np.float64)
     width = int(cells.max(initial=0)) + 1
@@ -289,7 +289,7 @@ def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
 
 
 def of_the_rest(closed: Reals, lower: Reals) -> Reals:
-    """The variance that only the whole set explains, divided by what its subsets leave unexplained."""
+    """(closed - lower) / (1 - lower): how much the whole set explains of what its subsets leave unexplained."""
     left = 1.0 - lower
     return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
 

@@ -1,4 +1,4 @@
-"""Divide one parameter into bins (bars or steps) for a figure, and compute the range that chance would give in each.
+"""Divide a parameter into bins (bars or steps) for a figure, and compute for every bin the range due to chance.
 
 Suppose that n′ of the region's n rows are drawn without replacement. The expected fraction of the drawn rows in a bin
 is the region's fraction, and the variance is (Σ_j K_j² p_j - (Σ_j K_j p_j)²) / n′ · (n - n′) / (n - 1). Here p_j is the
@@ -61,7 +61,7 @@ class Bins:
 
     @property
     def bounds(self) -> NDArray[np.int64]:
-        """(bins + 1,) The first cell of each bin, then the number of cells; for bins of neighbouring cells only."""
+        """(bins + 1,) The first cell of each bin, then the number of cells; cells of a bin must be neighbours."""
         return np.searchsorted(self.groups, np.arange(len(self) + 1))
 
 
@@ -186,7 +186,7 @@ def _ordered_bins(labels: tuple[Label, ...]) -> Bins:
 
 
 def _joined_bins(parameter: Switch, seen: Counts | None) -> Bins:
-    """One bar for each bin of each domain, side by side."""
+    """The bars of all domains of a parameter, side by side."""
     room = max(4, MOST_BARS // len(parameter.regimes))
     groups: list[NDArray[np.int64]] = []
     labels: list[str] = []
@@ -216,7 +216,7 @@ class Basis:
 
 
 def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tuple[float, ...]:
-    """The kernel's width in each block for `rows` rows with the distribution `parts` (cells,)."""
+    """The kernel's width in each block if there are `rows` rows, distributed like `parts` (cells,)."""
     widths = []
     for block in blocks:
         counts = rows * parts[block.cells]
@@ -228,11 +228,11 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """The 95 % range of the target's fraction in each bin if target rows were drawn at random: two arrays (bins,).
+    """If target rows are drawn at random: the 95 % range of their fraction in each bin, as two arrays (bins,).
 
-    `mean` is the baseline's fraction in each bin. `parts` is its fraction in each cell before smoothing; without
-    `blocks`, it is the fraction in each bin. A uniform baseline (not `of_region`) counts as infinitely many rows. A bin
-    with a single target row is never outside the range.
+    `mean` is the baseline's fraction in each bin. `parts` is the baseline's fraction in each cell before smoothing. If
+    `blocks` is None, `parts` has bins instead of cells. A uniform baseline (not `of_region`) counts as infinitely many
+    rows. A bin with a single target row is never outside the range.
     """
     inside, rows = basis.rows
     if inside < 1:
@@ -258,7 +258,7 @@ def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
 
 
 def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tuple[float, ...]) -> tuple[Reals, Reals]:
-    """One randomly drawn row adds an amount to each bin: the variance and the maximum of this amount, both (bins,)."""
+    """The variance and the maximum of the amount that one random row adds to each bin, both (bins,)."""
     squares, means, most = np.zeros((3, len(bins)))
     for block, width in zip(blocks, widths, strict=True):
         groups, masses = bins.groups[block.cells], parts[block.cells]

@@ -290,7 +290,7 @@ def _raw(counts: NDArray[np.int64]) -> Reals:
 
 
 def _spans(density: Densities, bins: Bins, good: Sequence[Good]) -> tuple[tuple[float, float], ...]:
-    """Both ends of each good range in the figure: values, or bar numbers; a bar is good if all its cells are good."""
+    """The first and last value of each good range; for bars, the first and last bar whose cells are all good."""
     edges = grid_of(density.parameter).edges
     if bins.edges is not None and edges is not None:
         ends = np.clip(edges, bins.edges[0], bins.edges[-1])

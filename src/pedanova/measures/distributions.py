@@ -73,7 +73,7 @@ def _not_zero(value: float) -> float:
 
 
 def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200, within: float = 0.0) -> float:
-    """The number above 0 at which `too_low` becomes False, by bisection; the search extends beyond `high` if needed."""
+    """Find by bisection the x > 0 where `too_low(x)` changes from True to False; `high` is doubled while too low."""
     low = 0.0
     while too_low(high) and high < 1e300:
         high *= 2.0
@@ -120,7 +120,7 @@ def _poisson(n: float, mean: float) -> float:
 
 
 def noncentrality(statistic: float, freedom: float, chance: float) -> float:
-    """The non-centrality at which P(X ≤ `statistic`) equals `chance`; 0 if there is none above 0."""
+    """The non-centrality at which P(X ≤ `statistic`) equals `chance`, or 0 if no positive number satisfies this."""
     if statistic > LARGE:
         z = NormalDist().inv_cdf(chance)  # of a normal law: solve statistic = f + λ + z · √(2f + 4λ) for λ
         root = math.sqrt(max(0.0, z * z + statistic - freedom / 2.0))
@@ -174,7 +174,7 @@ def normal_quantile(parts: NDArray[Any]) -> Reals:
 
 @lru_cache(maxsize=16)
 def ends_of(parts: tuple[float, ...]) -> Reals:
-    """Standard normal quantiles, cached because tables with the same number of rows and no ties need the same ones."""
+    """Standard normal quantiles, cached because tables of the same length often need the same quantiles."""
     return np.array([LAW.inv_cdf(part) for part in parts])
 
 

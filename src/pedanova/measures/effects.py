@@ -185,7 +185,7 @@ class Effects(ShareTable[Effect]):
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """The limit for clipping: objectives worse than `value` are replaced by it; they begin at level `level`."""
+    """The limit for clipping: objectives worse than `value` (from level number `level` on) are set to `value`."""
 
     level: int
     value: float
@@ -233,7 +233,7 @@ def effects_of(
         endless = int(moments.rows[-1])  # rows without a finite objective are in the last level
         outer, rows = (outer[0], outer[1] - 1), rows - endless
         words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
-        notes.append(Note("rows", words, Arg("clip", 0.1), " keeps them, with the worst objective of the best 10 %"))
+        notes.append(Note("rows", words, Arg("clip", 0.1), " gives them the worst objective of the best 10 % instead"))
     spread = moments.spread(*outer)
     check_spread(spread, rows, region, clipped=cut is not None)
     ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
@@ -316,7 +316,7 @@ def marginal_of(
     spread: ObjectiveSpread,
     width: float,
 ) -> Marginal:
-    """Make a `Marginal`; `beyond`, `means` and `half` are arrays relative to ``spread.mean``, in units 2 ** power."""
+    """Make a `Marginal` from numbers that were centred at ``spread.mean`` and divided by 2 ** ``spread.power``."""
     means, half = means[: grid.cells], half[: grid.cells]
     apart = int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
@@ -355,7 +355,7 @@ def squares_of(
     """(cells + 2,) The sum of (objective - mean)² in each cell, in units of 4 ** power.
 
     Levels are ranges of the objective. From level number `cut` on, every objective counts as `value`. `own` has the
-    mean and variance of each earlier level.
+    mean and variance of each level before `cut`.
     """
     there = np.flatnonzero(tally.between(*outer))  # with few rows, most cells are empty
     every = tally.counts[:, there]

@@ -1,9 +1,9 @@
 """f-ANOVA of a random forest: the variance that each parameter explains, from exact marginals of its trees.
 
 A tree is constant on each of its leaves, which are boxes. Averaged over all other parameters, the tree is a step
-function of one parameter, with steps at the ends of the boxes. Between its two ends, a box adds its value times its
-volume in the other parameters. So this product is added at the lower end and subtracted at the upper end. The
-cumulative sum over the sorted ends is the marginal.
+function of one parameter, with steps at the ends of the boxes. Between its two ends, a box adds a constant: its value
+times the fraction of the other parameters' space that it covers. So this constant is added at the lower end and
+subtracted at the upper end. The cumulative sum over the sorted ends is the marginal.
 """
 
 from __future__ import annotations
@@ -231,10 +231,10 @@ class Encoded:
 
 
 def encode(observed: Observations, *, clip: object = None) -> Encoded:
-    """The rows that count and have a finite objective, as numbers for a tree.
+    """Turn the usable rows (with a finite objective, inside the space) into numbers for a tree.
 
-    With `clip`, a quantile such as 0.1, every objective worse than the best 10 % is replaced by the worst of the best
-    10 %, so that differences among bad rows no longer count.
+    If `clip` is 0.1, for example, all rows outside the best 10 % get the worst objective of the best 10 %. Then
+    differences among bad rows no longer count.
     """
     part = None if clip is None else as_part(clip, "clip")
     cells = {name: cells_of(observed.columns[name], grid_of(parameter)) for name, parameter in observed.space.items()}
@@ -285,7 +285,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
     clipped = clipped_at(objective, part, observed.direction)
     if clipped.min() == clipped.max():
         raise QueryError(
-            f"clip: objective {name!r} is {clipped[0]:g} in all of the best {percent(part)} of {len(rows):,} rows; "
+            f"clip: the best {percent(part)} of {len(rows):,} rows all have {name!r} = {clipped[0]:g}; "
             "choose a larger quantile"
         )
     return clipped

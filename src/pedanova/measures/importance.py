@@ -66,8 +66,8 @@ class Importance:
     bandwidth
         The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
-        The two parts of `divergence`: the effect of the parameter's value, and the effect of being active (or of which
-        domain applies). `activity` is 0 for a parameter without conditions.
+        The two parts of `divergence`: the effect of the parameter's value, and the effect of being active. If a
+        parameter has several domains, `activity` includes the effect of the domain. It is 0 without conditions.
     value_share, activity_share
         The two parts of `raw_share`: the effect of the parameter's value, and the effect of being active.
     low, high
@@ -130,7 +130,7 @@ class Importances(ShareTable[Importance]):
     whole
         Whether the region consists of all rows.
     trials
-        If an adaptive sampler chose the trials: the same table for the best trials, compared with a uniform draw.
+        After an adaptive sampler, importances that compare the best trials with a uniform draw; otherwise empty.
     copies
         Each copy of a parameter and its original, such as ``{"lr_2": "lr"}``. Both carry the same information, have the
         same share, and are one line of the printed table.
@@ -588,11 +588,11 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
 
 
 def is_even(contrast: Contrast) -> bool:
-    """Whether the region's rows are nearly uniform, so that `sampler_notes` gives no note for any target.
+    """Whether the region's rows are nearly uniform; if so, `sampler_notes` never gives a note.
 
-    Nearly uniform means: no cell has more than 1.5 times the rows that a uniform draw would give. If a target's
-    divergence from the region is d, its divergence from a uniform draw is then at most 1.5 · (d + 1) - 1. A note needs
-    more than 2 · d + 0.5.
+    Nearly uniform means that no cell has more than 1.5 times the rows that a uniform draw would give. Suppose that the
+    target's divergence from the region is d. Then its divergence from a uniform draw is at most 1.5 · (d + 1) - 1.
+    `sampler_notes` gives a note only if this divergence is more than 2 · d + 0.5.
     """
     regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
     return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)

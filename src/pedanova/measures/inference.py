@@ -118,7 +118,7 @@ class LimitLaw:
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
-        """tr AC, tr (AC)² and g'CACg, with g = `line` and C the covariance of t - b: diag(c) - α ll' - β bb'."""
+        """tr AC, tr (AC)² and g'CACg; g is `line`, and C = diag(own) - α ll' - β bb' is the covariance of t - b."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
@@ -134,7 +134,7 @@ class LimitLaw:
         return float(np.vdot(weighted, weighted.T))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
-        """The variance of the share's linear terms: in t, in b, and in the row counts of target and region."""
+        """The variance of the share's first-order expansion in t, in b and in the numbers of rows."""
         n, rows, b = self.inside, self.rows, self.region
 
         def along(chances: Vector, one: Vector, two: Vector) -> float:
@@ -367,7 +367,7 @@ class RandomSubsets:
     def scores(
         self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
-        """(draws,) The shares of the random targets in the slice `some`."""
+        """(draws,) The share of each random target; the slice `some` chooses the targets."""
         inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
             return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
@@ -383,8 +383,8 @@ class RandomSubsets:
 def tail_beyond(drawn: Reals, seen: float) -> float:
     """The probability of reaching `seen`, which no draw reached: an exponential fit to the largest tenth of the draws.
 
-    A sum of squared normal numbers has an exponential tail or a lighter one. If there is only one square, its tail is
-    20 % heavier than the fit, so a margin is added.
+    A sum of squared normal numbers has an exponential tail or a lighter one. The tail of a single square is 20 %
+    heavier than the fit, so a margin is added.
     """
     least = 1.0 / (1 + len(drawn))
     upper = np.sort(drawn)[-max(1, len(drawn) // 10) :]
@@ -406,9 +406,10 @@ def interval(
 ) -> tuple[float, float, float] | None:
     """The 95 % bounds of the share and its standard deviation, from resampled targets.
 
-    The target's density is shrunk towards the baseline, until targets drawn from it have the estimated share on
-    average. For the upper bound, it is shrunk less, because chance can make a small share look even smaller. Without
-    `draw`, the result is None if the limit law does not apply.
+    Targets are drawn from a mix of the target's density and the baseline. The weights of the mix are chosen so that the
+    drawn targets have the estimated share on average. For the upper bound, the target gets a larger weight, because
+    chance can make a small share look even smaller. If `draw` is False and the limit law does not apply, the result is
+    None.
     """
     inside, rows = float(row.n_target), float(row.n_region)
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample

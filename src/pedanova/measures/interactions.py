@@ -1,9 +1,9 @@
 """Interactions: how much more parameters explain together than their separate effects added up.
 
-closed = the fraction of the variance of "in the target?" that two parameters explain together; additive = the fraction
-that the best sum of two single effects explains; interaction = closed - additive. If the parameters are independent,
-additive is the sum of the two shares. If they depend on each other, additive is less than the sum of shares, and the
-difference is their redundancy.
+`closed` is the fraction of the variance of "in the target?" that two parameters explain together. `additive` is the
+fraction that the best sum of two single effects explains. `interaction` is `closed` - `additive`. If the parameters are
+independent, `additive` is the sum of the two shares. If they depend on each other, `additive` is less than the sum of
+shares, and the difference is their redundancy.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Interaction:
     closed
         The fraction of the variance of "is this row in the target?" that the parameters explain together.
     additive
-        The fraction that the best sum of separate effects (and of the effects of smaller sets) explains.
+        The fraction that the best sum of separate effects explains; in a larger set, effects of subsets are included.
     redundancy
         For a pair: the sum of both shares minus `additive`; 0 if the parameters are independent.
     first_share, second_share
@@ -229,9 +229,9 @@ def find_interactions(
 
 
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
-    """The number of cells per parameter: `cells`, or if it is "auto", chosen by the number of target rows.
+    """The number of cells per parameter; if `cells` is "auto", it depends on the number of target rows.
 
-    For sets of three or more parameters, the size of the least-squares fit limits this number.
+    For sets of three or more parameters, fewer cells are allowed, so that the least-squares fit stays small.
     """
     limit, enough = MOST_CELLS, ENOUGH_ROWS
     if order > 2:
@@ -298,7 +298,7 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
     """(pairs,) p-values by random draws; drawing stops early for a pair whose p-value is clearly not small.
 
-    The later draws of a pair do not depend on other pairs.
+    A first look uses the same random numbers for all pairs; after that, every pair has its own.
     """
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # so the smallest p-value can pass the adjustment
     often = additive.first_look(design, target, np.random.Generator(np.random.PCG64([seed, additive.FIRST_LOOK])))
@@ -321,7 +321,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters with the strongest pairs; there are at most `MOST_SETS` sets of them."""
+    """The parameters with the strongest pairs, few enough to form at most `MOST_SETS` sets."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups
@@ -385,6 +385,6 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
     if not any(row.significant for row in rows):
         notes.append(Note("answer", f"no {none}"))
     if order == 2 and any((row.redundancy or 0.0) > 0.05 for row in rows):
-        words = "some parameters depend on each other in this region: what they explain overlaps"
+        words = "some parameters depend on each other in this region and partly explain the same variance"
         notes.append(Note("answer", words))
     return notes

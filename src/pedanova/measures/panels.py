@@ -26,7 +26,7 @@ class Panel:
     domain
         The domain in words, if the parameter has several; otherwise empty.
     bounds
-        A cell of the panel may contain several cells of the parameter's grid; `bounds` has the index of the first one.
+        For each cell of the panel, the index of its first cell in the parameter's grid.
     """
 
     name: str

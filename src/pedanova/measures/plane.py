@@ -92,7 +92,7 @@ def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str
 
 @lru_cache(maxsize=1024)
 def _names_of(grid: Grid, content: bytes, values: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
-    """The names of coarse cells; `values` are the distinct values of a range, with their cells."""
+    """The names of coarse cells; if there are few distinct values, `values` has their (cell, label) pairs."""
     groups = np.frombuffer(content, dtype=np.uint8)
     names = []
     for group in range(int(groups.max()) + 1):

@@ -73,7 +73,7 @@ class CoarseContrast:
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
-        """The bandwidths (draws,) of each block, in coarse cells, rounded so that many draws have the same."""
+        """The bandwidths (draws,) of each block, in coarse cells; "auto" ones are rounded, so that many are equal."""
         each = zip(self.blocks, self.steps, strict=True)
         widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
@@ -131,7 +131,7 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
-    """Three shares: uncorrected, corrected as in `shares` with `as_found`, and corrected without it."""
+    """Three shares: uncorrected, corrected with ``as_found=True`` (see `shares`), and with ``as_found=False``."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
     raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
@@ -211,7 +211,7 @@ def resampled_shares(
 
 
 def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
-    """(draws, inside) The row indices of random subsets of `inside` rows; None if there are too many rows."""
+    """(draws, inside) Random subsets of the rows, as row indices; None if `inside` is too large."""
     if inside > EXACT:
         return None
     if rows <= EXACT:

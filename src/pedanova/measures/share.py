@@ -1,8 +1,8 @@
 """The share: the fraction of the variance of "in the target?" that a parameter explains, beyond chance.
 
-The same formula is used for single targets and for arrays of many (draws, permutations, groups, model samples). PED + 1
-= Σ (St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. Here t is the fraction of the target in each cell, b that
-of the baseline, and S the smoothing kernel. Random targets are drawn with the probabilities π.
+The same formulas are used for single targets and for arrays of many (draws, permutations, groups, model samples):
+PED + 1 = Σ (St)²/(Sb) and noise = Σ S²π/(Sb), summed over the cells. In each cell, t is the target's fraction and b is
+the baseline's fraction. S is the smoothing kernel. Random targets are drawn with the probabilities π.
 """
 
 from __future__ import annotations
@@ -79,8 +79,7 @@ def share_of(
 def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> tuple[Any, Any]:
     """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one domain (last axis); `base` is already smoothed.
 
-    If `target` is t - b, not t, the first sums of all blocks add up to PED, not to PED + 1. So a small PED stays
-    precise.
+    If `target` is t - b instead of t, the first sums add up to PED instead of PED + 1. So a small PED stays precise.
     """
     if kernel is None:
         return summed_ratio(target**2, base), summed_ratio(counted, base)
@@ -104,18 +103,19 @@ def shares(
     as_found: bool = False,
     inside: float | None = None,
 ) -> Shares:
-    """The shares of targets (draws, cells), each in its own region, or all in one region (cells,).
+    """The shares of targets (draws, cells); `regions` is (draws, cells), or (cells,) if all targets share a region.
 
     widths
         The kernel's width for each block: one width, or one for each draw.
     prior
-        The probabilities of a uniform draw inside each block, if that is the baseline.
+        For a uniform baseline: the probabilities of a uniform draw inside each block.
     as_found
-        Whether the correction for chance uses the sampling variance of the observed counts, not of a random target. If
-        one cell has nearly all target rows, the counts of the other cells hardly vary.
+        If True, the correction for chance uses the sampling variance of the observed counts; if False, the variance of
+        a random target. The two differ if, for example, one cell has nearly all target rows: then other counts hardly
+        vary.
     inside
-        The number of rows of every target, if drawn counts add up to this number only approximately. With a prior,
-        counts are divided by `inside`; otherwise by their sum.
+        The number of rows in every target. Random counts may add up to it only approximately. With a prior, counts are
+        divided by `inside`; otherwise by their sum.
     """
     targets = targets.astype(np.result_type(targets, np.float32), copy=False)
     regions = regions.astype(targets.dtype, copy=False)
@@ -164,7 +164,7 @@ def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel 
 
 
 def drawn(stack: Stack, some: Any) -> Stack:
-    """Take the draws with the indices `some` from an array (draws, cells); an array for all draws stays as it is."""
+    """Take the draws with the indices `some` from an array (draws, cells); an array (cells,) is returned unchanged."""
     if stack.ndim == 1 or isinstance(some, slice):
         return stack
     by_cell = stack.strides[0] < stack.strides[1]  # keeps the draws of a cell contiguous
@@ -175,8 +175,8 @@ def drawn(stack: Stack, some: Any) -> Stack:
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
     """The sampling variance of the number of target rows in each cell.
 
-    All rows of a cell are equally likely to be in the target. Their probability is the target's fraction of the cell;
-    for a cell with a single row, it is the target's fraction of all rows.
+    All rows of a cell get the same probability of being in the target: the fraction of the cell's rows that are in the
+    target. A cell with a single row gets the fraction of all rows.
     """
     spread = targets * np.maximum(regions - targets, 0.0)
     if regions.min() > SINGLE_ROW:

@@ -54,7 +54,7 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
 
 
 def is_too_narrow(counts: Stack, step: int) -> bool:
-    """Whether there are so many rows that Scott's rule gives less than `NARROWEST` cells for any distribution."""
+    """Whether Scott's rule gives less than `NARROWEST` cells for so many rows, whatever their distribution."""
     total, cells = counts.sum(axis=-1), counts.shape[-1]
     rows = float(total.min()) if total.size else 0.0
     return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
@@ -82,7 +82,6 @@ def interquartile(counts: Stack) -> Any:
 
 
 def _cells_up_to(reached: Stack, ends: Any) -> Any:
-    """(...,) How many of the cumulative row counts `reached` are at most `ends`."""
     if reached.ndim == 1:
         return np.searchsorted(reached, ends, side="right")
     return (reached <= ends[..., None]).sum(axis=-1, dtype=np.int16)
@@ -100,8 +99,8 @@ def _cumulated(counts: Stack) -> Stack:
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
     """(...,) The kernel's width in cells for the target rows of one block; 0 for no kernel.
 
-    If every `step` cells were merged, the width is in merged cells. Scott's rule assumes a single peak. If the target
-    differs from the `region` in finer details than such a kernel preserves, a narrower kernel is used.
+    If cells were merged in groups of `step` cells, the width is in merged cells. Scott's rule assumes a single peak, so
+    its kernel may blur fine differences between the target and the `region`. Then a narrower kernel is used.
     """
     cells, shape = targets.shape[-1], targets.shape[:-1]
     if smoothing == "none":
@@ -135,7 +134,7 @@ def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_k
 
 
 def is_flat(cells: int, width: float) -> bool:
-    """Whether the kernel is so wide that its smoothed densities are uniform in double precision."""
+    """Whether the kernel is so wide that every smoothed density is uniform in double precision."""
     return width > 4 * cells
 
 
@@ -237,7 +236,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
-    """The part of the matrix S of one block that moves mass from the cells with rows to all cells that they reach."""
+    """The matrix S of one block, without cells that are far from all rows."""
 
     cells: slice
     matrix: Stack  # (cells that hold rows, cells that are reached)

@@ -1,4 +1,4 @@
-"""Waves along a parameter: functions of its cells, orthonormal under its distribution, in octaves of rising frequency.
+"""Waves: orthonormal functions of a parameter's cells, from slow to fast, grouped into octaves.
 
 The target's density is expanded in these functions to see how fine its details are. In each octave, the squared
 coefficients are compared with those of random targets.
@@ -82,7 +82,7 @@ UNSEEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 
 
 def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(..., waves) Squared wave coefficients of targets (..., cells) minus region; they are 1 on average by chance."""
+    """(..., waves) Squared wave coefficients of target minus region, scaled to a mean of 1 for random targets."""
     rows, inside = float(region.sum()), np.maximum(targets.sum(axis=-1), 1.0)
     step = -(-len(region) // FINEST)
     starts = np.arange(0, len(region), step)
@@ -95,7 +95,7 @@ def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
-    """(...,) The last wave of the fastest octave where a target differs from the region by more than chance; else 0."""
+    """(...,) The last wave of the fastest octave in which target and region clearly differ; 0 if there is none."""
     energies = wave_energies(targets, region)
     fastest = np.zeros(targets.shape[:-1])
     for octave in octaves(energies.shape[-1]):

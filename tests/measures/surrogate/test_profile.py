@@ -104,7 +104,7 @@ def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: P
     assert "answered by a model of the objective (rank correlation" in a.profile().notes[-1]
     assert "estimator='counts'" in a.profile().notes[-1]
     found = a.profile(0.5, ladder=[0.1, 0.5, 0.9], estimator="counts")
-    assert found.notes == ("targets with none or all of the region's rows are left out: 50 %, 90 %",)
+    assert found.notes == ("targets that contain no row or all rows of the region are left out: 50 %, 90 %",)
     a.save(tmp_path / "a.pedanova", rows=False)
     kept = pa.load(tmp_path / "a.pedanova")
     assert "with 300 rows a model would be more accurate" in kept.profile().notes[-1]

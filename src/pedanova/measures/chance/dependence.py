@@ -206,7 +206,7 @@ def monotone(squares: Reals, places: Places) -> Mask:
 
 
 def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
-    """Whether two parameters agree even in rows where one of them does not have its most common value.
+    """Whether two parameters still agree if rows are left out in which both have their most common value.
 
     Two parameters that agree only at their defaults are not copies.
     """
@@ -224,7 +224,7 @@ def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> b
 
 
 def holds(active: Mask) -> Mask:
-    """(child, parent) Whether the parent is active wherever the child is, and also in rows where the child is not."""
+    """(child, parent) Whether the parent is active in all rows where the child is active, and in other rows too."""
     child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
     counts = active.sum(axis=0)
     contains: Mask = (child_alone == 0) & (counts[:, None] < counts)

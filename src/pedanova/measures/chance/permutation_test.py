@@ -1,9 +1,9 @@
 """Compute p-values: does a parameter affect which rows of the region are in the target?
 
-Each row has a score: the probability that the row is among, for example, the best 10 % of the population, not only of
-this sample. The score is predicted from other, independent parameters, and the prediction is subtracted. Then the
-scores are permuted among the rows. The order of the rows outside the target suggests the direction of an effect.
-docs/how-sure.md lists the simulations.
+The rows are a sample of a larger population. Each row has a score: the probability that the row is in, for example, the
+best 10 % of the population. The score is predicted from other, independent parameters, and the prediction is
+subtracted. Then the scores are permuted among the rows. The order of the rows outside the target suggests the direction
+of an effect. docs/how-sure.md lists the simulations.
 """
 
 from __future__ import annotations
@@ -247,11 +247,11 @@ class Membership:
 
 
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
-    """Compute `Membership` from ranks, which are ½ for the best row.
+    """Compute `Membership` from ranks; the best row has the rank ½.
 
-    A row of the target has the probability 1 if `certain` is True, or if the ranks of the target have gaps. Otherwise
-    the probability of being in the population's target follows from the row's rank. `repeats` is the mean number of
-    rows of a configuration.
+    If `certain` is True, or if other rows are ranked between target rows, target rows have the probability 1 and other
+    rows 0. Otherwise the rank of a row determines its probability of being in the population's target. `repeats` is the
+    mean number of rows of a configuration.
     """
     rows, inside = len(ranks), int(target.sum())
     members = np.flatnonzero(target)
@@ -269,7 +269,7 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
-    """(rows,) The probability that each row is in the population's best fraction, which is `inside` / len(ranks)."""
+    """(rows,) The probability that each row is in the best fraction `inside` / len(ranks) of the population."""
     deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
@@ -321,7 +321,7 @@ class OtherParameters:
 
 
 def _strength(normal: Reals, design: Reals) -> float:
-    """observed / expected - 1 (at least 0), for the sum of squares that a parameter's columns explain."""
+    """The strength of a parameter's effect: observed sum of squares / expected by chance - 1, at least 0."""
     size = float((design**2).sum())
     if size == 0.0:
         return 0.0
@@ -356,7 +356,7 @@ class Permutations:
 
     There are two small sets of random orders. Each permutation applies one order of the first set and one of the
     second; all permutations are pairwise independent. With many target rows, the products of permuted scores and design
-    columns are nearly normal, so normal numbers with the same covariance are drawn instead.
+    columns are nearly normal. Then normal numbers with the same covariance are drawn instead.
     """
 
     rows: int
@@ -383,9 +383,9 @@ class Permutations:
     def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
         """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
 
-        `shift` is the direction of the effect that the rows outside the target suggest. This direction may be wrong: a
-        model type that is never the best may be the safest choice. So the statistic is also computed without `shift`.
-        The smaller of the two p-values is compared with its distribution under permutation.
+        `shift` is the direction of the effect that the rows outside the target suggest. This direction may be wrong:
+        for example, a model type may be good on average but never among the best. So the statistic is also computed
+        without `shift`; `part_of_least` combines the two p-values.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
         if inside >= MANY:
@@ -398,7 +398,7 @@ class Permutations:
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)² for permuted scores; if `shift` is not 0, also without it."""
+        """(1 or 2, side²) Σ (scores · design + shift)² for permuted scores; if `shift` is not 0, also with shift 0."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
         products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
@@ -438,7 +438,7 @@ class Permutations:
 
 
 def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); if `shift` is not 0, also without it."""
+    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); if `shift` is not 0, also Σ products²."""
     plain: Reals = np.einsum("ij,ij->j", products, products)
     if not shift.any():
         return plain[None, :]
@@ -448,9 +448,10 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """Combine two p-values, with and without `shift`: how often do permutations give such a small minimum?
+    """Combine the p-values with and without `shift` into one.
 
-    The p-value without `shift` is doubled, because it is rarely needed.
+    The p-value without `shift` is doubled, which gives it less weight. Then the smaller of the two is compared with its
+    distribution under permutation.
     """
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
@@ -462,7 +463,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Whether each value is larger than the (`most` + 1)-th largest one."""
+    """(values,) Mark the `most` largest values; values that tie with the next one are not marked."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most

@@ -99,7 +99,7 @@ def ranked(
 ) -> RankedRows:
     """Rank rows, given their grid cells by parameter and `signed`, an objective where lower is better.
 
-    `exact` has a key of every row's value, for parameters whose cells contain several values.
+    A cell may contain several values. For such parameters, `exact` has an integer key for the value of every row.
     """
     arrangement = arranged(space, cells, doubled_ranks(signed))
     places = arrangement.places(cells)
@@ -117,7 +117,7 @@ def ranked(
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
-    """Sort parameters by name, those that vary first, and categories by the mean rank of their rows."""
+    """Sort varying parameters by name, then constant ones; sort categories by the mean rank of their rows."""
     varying = varying_names(space, cells)
     fixed = sorted(name for name in space if name not in set(varying))
     names = (*varying, *fixed)

@@ -134,7 +134,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     notes = never_notes([name for name in data.space if name not in varied]) if steps else []
     whys = (
         (same, "with the same rows as a stricter target (because of ties)"),
-        (beyond, "with none or all of the region's rows"),
+        (beyond, "that contain no row or all rows of the region"),
     )
     for some, why in whys:
         which = ", ".join(map(part_in_words, some))
@@ -422,7 +422,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             lambda: by_forest(None),
         ),
         "forest clipped": (
-            f"the same, but every row outside the best {whole} counts like the worst row of the best {whole}",
+            f"the same, but all objectives outside the best {whole} are replaced by the worst one inside",
             lambda: by_forest(float(part)),
         ),
     }
@@ -445,7 +445,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
     """An error message that the best tenth of the target has too few rows; it names a target with enough rows."""
     wide = next((part for part in (0.1, 0.2, 0.3, 0.5) if part / 10 * rows >= LEAST_TARGET), None)
     remedy = ("run more trials",) if wide is None else ("choose a wider target, such as ", Arg("target", wide))
-    return "left out: it needs the best tenth of the target, which has too few rows; ", *remedy
+    return "left out, because the best tenth of the target has too few rows; ", *remedy
 
 
 def forest_table(
@@ -461,9 +461,7 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = (
-            f"fitted to {len(names)} of {len(observed.space):,} parameters, those that other measures rank highest; "
-        )
+        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, the highest in the other measures; "
         notes.append(Note("answer", words, Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})

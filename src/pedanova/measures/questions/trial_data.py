@@ -134,7 +134,7 @@ class TrialData:
 
     @cached_property
     def row_sample(self) -> RowModel | None:
-        """A sample of the rows if there are too many for a model, to find copies, repeats and an adaptive sampler."""
+        """If there are too many rows for a model: a sample, used to detect copies, repeats and adaptive samplers."""
         observed = self.observations
         if self._sample is not None:
             return self._sample
@@ -158,11 +158,11 @@ class TrialData:
         model = self.row_model or self.row_sample
         if model is None or not model.repeats.clustered:
             return []
-        words = f"rows of the same configuration count as independent, because {why}, so intervals are too narrow"
+        words = f"{why}: rows of the same configuration count as independent, so intervals are too narrow"
         return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
-        """The data restricted to the rows that are in all of the regions `rows`, with new levels.
+        """The data restricted to the rows that lie in every given region, with new levels.
 
         `at` has targets or regions of later questions; they are counted in the same pass.
         """
@@ -186,7 +186,7 @@ class TrialData:
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
-        """Two masks (rows,): rows that are in all of the regions `rows`, and all rows that are not dropped."""
+        """Two masks (rows,): the rows that lie in every given region, and all rows that are not dropped."""
         bases = [self.resolve(one, "within") for one in rows]
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
@@ -240,7 +240,7 @@ class TrialData:
     def observed(self) -> Observations:
         """The rows; raises an error if they are not in memory."""
         if self.observations is None and self._source is not None:
-            words = "the table was read in parts, and this needs its rows in memory; analyze it with "
+            words = "the table was read in parts, but this call needs all rows in memory; analyze the table with "
             raise LevelsError(words, Arg("stream", False, of="Scan"))
         if self.observations is None:
             raise LevelsError(
@@ -324,17 +324,17 @@ class TrialData:
         return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
-        """The question; if the sampler was adaptive, quantiles of the space are replaced by values of the objective."""
+        """The question; after an adaptive sampler, its quantiles are replaced by values of the objective."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
-        """The targets in the region `base` at the quantiles `parts`, or at all that were counted; see `slices_of`."""
+        """One target inside `base` for each quantile in `parts`, or for each counted quantile; see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
         _, tallies = self.cut_at(base, *(as_region(part, "target") for part in wanted))
         return slices_of(tallies, base, wanted)
 
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
-        """The objective of the last row in the best `part`, and the number of rows up to it.
+        """The worst objective in the best `part`, and how many rows are at least as good.
 
         With ``of="space"``, `part` is a fraction of the search space, as in `importance`.
         """
@@ -361,7 +361,7 @@ class TrialData:
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
-        """Tallies with thresholds at the ends of target and region; also the levels of the target and of the region."""
+        """Tallies with thresholds at the ends of target and region, the target's levels, and the region's levels."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -369,7 +369,7 @@ class TrialData:
         return tallies, inner, outer
 
     def cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
-        """Levels and tallies with a threshold at the end of each of the regions; rows are counted again if needed."""
+        """Levels and tallies with thresholds at the ends of the regions; rows are counted again if needed."""
         source = self._source
         if source is None or self.has_counts_for(*regions):
             self._find_all(regions)
@@ -455,7 +455,7 @@ class TrialData:
     def _counted_alone(
         self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
     ) -> Query | None:
-        """Count target and region among the rows in `within`; this takes half the time of counting all levels.
+        """Count only target and region, for the rows in `within`; this takes half the time of counting all levels.
 
         The result is None if this would save no time, or if `query` would raise an error.
         """
