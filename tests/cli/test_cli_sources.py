@@ -97,15 +97,15 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())
-    assert (code, "trades might not be a parameter; to leave it out: --exclude trades (--roles says why)" in first) == (
-        0,
-        True,
-    )
+    assert (
+        code,
+        "trades might not be a parameter; leave it out with --exclude trades (--roles says why)" in first,
+    ) == (0, True)
     _, roles, _ = run("analyze", str(file), "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     _, out, _ = run("analyze", str(file), "--exclude", "depth,kind")
     first = " ".join(out.split("\n\n")[0].split())
-    assert "trades might not be a parameter, but there is no other; list the parameters in --params" in first
+    assert "trades might not be a parameter, but there is no better column; list the parameters in --params" in first
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())

@@ -1,9 +1,10 @@
 """Find a box in the search space by repeatedly removing the slice with the lowest density of good points.
 
 A `Cloud` is a set of points, each with a weight in the target. A slice is one group of a parameter's cells. The density
-of a slice is its fraction of the target divided by its fraction of the points inside the current box. After an adaptive
-sampler, the density is relative to the space instead of the points. An ordered parameter loses only slices at its ends.
-Each box lies inside the previous box, so a higher `keep` never gives a smaller box.
+of a slice is a ratio: the fraction of the target in the slice, divided by the fraction of the points in the slice (both
+inside the current box). After an adaptive sampler, the divisor is the fraction of the space in the slice instead. An
+ordered parameter loses only slices at its ends. Each box lies inside the previous box, so a higher `keep` never gives a
+smaller box.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Cloud:
 
     @property
     def by_space(self) -> bool:
-        """Whether densities are relative to the space; otherwise, they are relative to the points."""
+        """Whether densities compare the target with the space; otherwise, they compare it with the points."""
         return self.anywhere is not None
 
     def base(self, name: str, places: Groups) -> Reals:
@@ -110,7 +111,7 @@ class Cloud:
 
     @property
     def uniform(self) -> Mapping[str, Groups]:
-        """For each parameter: the groups of points that are spread evenly over the space."""
+        """For each parameter: the group of every point, for points drawn uniformly from the space."""
         return self.places if self.anywhere is None else self.anywhere
 
     def activity(self, name: str) -> float:
@@ -140,7 +141,7 @@ class Cloud:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """For each parameter that was cut: the groups that are kept. Also the fraction of the target inside the box."""
+    """The groups that are kept, for each parameter that was cut, and the fraction of the target inside the box."""
 
     left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kept: float = 1.0
@@ -198,8 +199,8 @@ def poorest(
 ) -> tuple[float, str, int, float] | None:
     """Find the slice of parameter `name` with the lowest density; returns (density, name, group, weight).
 
-    Returns None if no slice has a low density. The rows of `mass` are the weights for the target, and optionally for a
-    wider target. `places` is the group of each point plus 1; it is 0 for a missing value.
+    Returns None if no slice has a low density. `mass` has a row of weights for the target, and may have a
+    second row for a wider target. `places` is the group of each point plus 1; 0 means a missing value.
     """
     axis = cloud.axes[name]
     if len(left) < 2:
@@ -265,7 +266,7 @@ def _gap_around(empty: Sequence[bool], place: int) -> int:
 
 
 def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
-    """The smallest box in which each cut keeps the fraction `keep` of the target; with `jointly`, all cuts together."""
+    """The smallest box that keeps enough of the target: `keep` for each cut, or for the whole box if `jointly`."""
     slack = 1e-9
     return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]
 
@@ -379,7 +380,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """Move the lower or upper bound outwards by the fraction `part` of the range; None if the new bound is invalid."""
+    """Move the lower or upper bound outwards by `part` of the range, or return None if the new bound is invalid."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

@@ -74,7 +74,7 @@ class Search:
 
     def row_model(self) -> RowModel:
         if self.query.model is None:
-            raise TypeError("a model can be fitted only while the rows are available")
+            raise TypeError("the rows are no longer available, so no model can be fitted")
         return self.query.model
 
     def influence(self) -> Mapping[str, float]:
@@ -82,12 +82,12 @@ class Search:
         return self.row_model().fitted(self.seed).influence
 
     def samples_without(self, rows: Rows) -> PosteriorSamples | None:
-        """Fit a faster model to `rows` only, and return its posterior samples; None if the fit is impossible."""
+        """Fit a faster model to `rows` only, and return its posterior samples, or None if the fit is impossible."""
         every = self.row_model()
         return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
     def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
-        """The p-value of each parameter for `target` within `region`; None if too few rows are in the target."""
+        """The p-value of each parameter for `target` within `region`, or None if too few rows are in the target."""
         model, direction = self.query.model, self.observed.direction
         if model is None:
             return None
@@ -212,7 +212,7 @@ def having(cloud: Cloud, name: str) -> int:
 def trimmed(
     cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
 ) -> Box:
-    """The box around the points of the cloud; a range is cut only where it has at least `least` trials."""
+    """The box around the points of the cloud; a cut of a range must remove at least `least` trials."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
     return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
@@ -246,7 +246,7 @@ def looked_at(box: Box, axes: Mapping[str, Axis], tried: Mapping[str, Groups], l
 
 
 def cut_only(left: Mapping[str, tuple[int, ...]], kept: float, axes: Mapping[str, Axis]) -> Box:
-    """A box without the parameters that keep all their groups."""
+    """Make a box; parameters that keep all their groups are left out."""
     return Box({name: groups for name, groups in left.items() if len(groups) < axes[name].groups}, kept)
 
 
@@ -267,7 +267,7 @@ class GoodRegion:
     influence: Mapping[str, float] = field(default_factory=dict)  # upper limits of each parameter's influence
     estimator: ClassVar[str] = "counts"
     even: ClassVar[bool] = True  # whether rows are compared with rows (or were drawn evenly)
-    spread: ClassVar[str] = "good rows are found at all its values"  # the reason why a clear parameter is not cut
+    spread: ClassVar[str] = "good rows occur at all values"  # the reason why a clear parameter is not cut
     decides: ClassVar[str] = "the target's best rows"  # the rows for which the ranges are chosen
 
     @classmethod
@@ -296,7 +296,7 @@ class GoodRegion:
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The largest box with at most about the given volume; in cross-validation, `bounds` gives a larger box."""
+        """The largest box of about `volume` or less; it is for cross-validation, where `bounds` gives larger boxes."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
@@ -340,7 +340,7 @@ class TrialGoodRegion(GoodRegion):
     tried: Mapping[str, Groups]  # the groups of every row
     wider: Cloud  # the whole target
     even = False
-    spread = "no part of its range has enough poor trials to cut it off"
+    spread = "no part of the range has enough poor trials to be cut off"
     decides = "the best configurations tried"
 
     @classmethod
@@ -379,7 +379,7 @@ class TrialGoodRegion(GoodRegion):
 
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
-    """Find the good region: from the best trials for an adaptive sampler, otherwise by the importances' estimator."""
+    """Find the good region: from the best trials of an adaptive sampler, otherwise from all rows or a model."""
     rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
     if not isinstance(search.target, Region):
         return GoodRegion.of(search, rows)
@@ -404,8 +404,8 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """How often each point has a rank in range(first, last), as an array (points, opinions) with column sums of 1. Each
-    opinion is an estimate from a different subset of the posterior samples."""
+    """How often each point has a rank in range(first, last), as an array (points, opinions); each column sums to 1. An
+    opinion is an estimate from one subset of the posterior samples."""
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
         mass[order[first:last], draw % opinions] += 1.0
@@ -413,7 +413,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """An upper limit for each parameter's influence on the prediction, and on whether a point is in the best half."""
+    """Upper limits for each parameter's influence on the prediction or on the best half, whichever is larger."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

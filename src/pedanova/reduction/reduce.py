@@ -107,7 +107,7 @@ def evidence_of(
 
 
 def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> float | None:
-    """The probability of the target in the box, divided by its probability in the space; None if unknown."""
+    """The probability of the target in the box, divided by its probability in the space, or None if unknown."""
     if not region.even:
         return None
     if isinstance(search.target, Region) or search.is_even():
@@ -144,7 +144,7 @@ class Judge:
     def verdict(self, name: str) -> Verdict:
         parameter = self.space[name]
         if not isinstance(parameter, Float | Int | Ordinal | Categorical):
-            return unchanged(name, "keep", "its bounds differ from row to row, so it is kept as it is", parameter)
+            return unchanged(name, "keep", "the bounds differ from row to row, so they are not changed", parameter)
         row = self.importances[name]
         if name in self.importances.copies and name not in self.box.left:
             original = self.importances.copies[name]
@@ -155,7 +155,7 @@ class Judge:
             return self.unsure(name, parameter, row)
         if name not in self.surely:  # cut nevertheless, from the rows of an adaptive sampler
             cut = self.narrowed(name, parameter)
-            return replace(cut, reason=f"{cut.reason}; the parameter alone has {NOISE}")
+            return replace(cut, reason=f"{cut.reason}; the parameter alone has no clear effect")
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
@@ -260,9 +260,7 @@ def pile_in_words(
     ]
     narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
     how = "" if applied else " (not applied; widen=True or --widen applies it)"
-    return (
-        f"good values are most frequent at the {' and at the '.join(sides)} if the parameter allows it{how}{narrowed}"
-    )
+    return f"good values are most frequent at the {' and at the '.join(sides)} if such values are valid{how}{narrowed}"
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
@@ -289,7 +287,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
 
 
 def reachable(parameter: Parameter | None, after: Mapping[str, Parameter | None]) -> Parameter | None:
-    """Remove cut-off values from the conditions of a parameter; None if a condition can no longer be true."""
+    """Remove cut-off values from the conditions of a parameter; returns None if a condition can no longer be true."""
     if parameter is None or not parameter.when or isinstance(parameter, Switch):
         return parameter
     conditions = []
@@ -391,7 +389,7 @@ def check_folds(folds: object) -> int:
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:
-    """The p-values among the best rows, such as the best 5 % compared with the best 30 %; None if unavailable."""
+    """The p-values among the best rows, such as the best 5 % compared with the best 30 %, or None if unavailable."""
     target = search.target
     if not isinstance(target, Region) or target.kind != "quantile" or target.low:
         return None

@@ -43,7 +43,7 @@ class Verdict:
         The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
-        New bounds (low, high) to try if good values are most frequent at a bound; None for a bound that is not changed.
+        New bounds (low, high) to try if good values are most frequent at a bound, with None for an unchanged bound.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """A fraction of some rows, with its 95 % interval."""
+    """A fraction of rows, such as 97 %, with its 95 % interval."""
 
     part: float
     low: float
@@ -101,17 +101,17 @@ class Evidence:
     Attributes
     ----------
     kept, best
-        The fraction of the target rows inside all bounds, estimated by cross-validation; `best` is the same for the
-        best fifth of the target.
+        The fraction of the target rows inside all bounds, estimated by cross-validation: `kept` for the whole
+        target, `best` for the best fifth of the target.
     inside
         The fraction of the target rows inside all bounds. It is too optimistic, because the bounds were chosen from the
         same rows.
     volume
-        The fraction of the space that is left. Each parameter counts on its own scale (log or linear), and fixed
-        parameters do not count.
+        The fraction of the space that is left. A range is measured on the parameter's scale (log or linear), and fixed
+        parameters are ignored.
     enrichment
-        The probability that a random draw is in the target, relative to the original space; None with an adaptive
-        sampler.
+        How many times as often a random draw is in the target, compared with the original space, or None with an
+        adaptive sampler.
     rows
         The number of rows that were used.
     estimator
@@ -141,7 +141,7 @@ class ReducedSpace(NamedTable[Verdict]):
     Attributes
     ----------
     evidence
-        How good the smaller space is; None if nothing was changed, or with ``folds=0``.
+        How good the smaller space is, or None if nothing was changed, or with ``folds=0``.
     target, keep
         The target in words, and the option `keep`.
 
@@ -199,16 +199,17 @@ class ReducedSpace(NamedTable[Verdict]):
         e = self.evidence
         likelier = ""
         if e.enrichment is not None:
-            likelier = f". A random draw from it is in the target {short(e.enrichment, 2)} times as often as before"
+            times = short(e.enrichment, 2)
+            likelier = f". In the smaller space, a random draw is in the target {times} times as often as before"
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
             f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds. "
-            f"By cross-validation, {e.kept} of new good rows lie inside, and {e.best} of the best fifth of them."
+            f"By cross-validation, {e.kept} of new good rows lie inside. Of their best fifth, {e.best} lie inside."
         )
         if any(row.advice == "narrow" for row in self.rows):
             worth += (
-                f" Each range keeps about {percent(self.keep)} of the best rows of the target. Good values in other "
-                "tables describe the whole target, so they may differ from these ranges."
+                f" Each range keeps about {percent(self.keep)} of the best rows of the target. Other tables show "
+                "the good values of the whole target, which may differ from these ranges."
             )
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
@@ -292,7 +293,7 @@ def _cut(row: Verdict, chosen: Chosen) -> Verdict:
 
 
 def _inside(domain: Parameter, chosen: Chosen) -> Parameter | None:
-    """Restrict the domain to the values in `chosen`; None if no valid domain is left."""
+    """Restrict the domain to the values in `chosen`; returns None if no valid domain is left."""
     if isinstance(domain, Categorical | Ordinal):
         values = tuple(value for value in values_of(domain) if _is_in(value, chosen))
         return type(domain)(values, domain.when) if values else None

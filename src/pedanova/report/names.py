@@ -41,7 +41,7 @@ class Nesting:
         return f"{INDENT * self.depth(name)}{shown}"
 
     def note(self, name: str) -> str:
-        """Such as "active in 30 %" for a conditional parameter; empty if the parameter is always active."""
+        """For a conditional parameter, text such as "active in 30 %"; empty if the parameter is always active."""
         part = self.active.get(name, 1.0)
         return f"active in {percent(part)}" if part < 1 else ""
 

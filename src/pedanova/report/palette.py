@@ -1,7 +1,7 @@
 """Colours by meaning, the same on the page and in figures, for light and dark backgrounds.
 
-The colours are suitable for colour-blind people and grey prints: neighbouring colours differ in lightness, and the
-scale of lift becomes steadily darker (on a dark background, lighter) from ¼ to 4 times.
+The colours suit colour-blind people and grey prints: neighbouring colours differ in lightness. From a lift of ¼ to a
+lift of 4, the colours become steadily darker (on a dark background: lighter).
 """
 
 from __future__ import annotations

@@ -35,14 +35,13 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
         return ""
     parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
     if len(names) == parameters:
-        return (
-            f"{listed(names, most=4)} might not be {parameter}, but there is no other; list the parameters in --params"
-        )
+        doubtful = f"{listed(names, most=4)} might not be {parameter}"
+        return f"{doubtful}, but there is no better column; list the parameters in --params"
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
         return (
             f"{len(names)} of these might not be parameters ({listed(names, most=4)}); list the parameters in --params"
         )
-    return f"{listed(names)} might not be {parameter}; to leave {them} out: --exclude {shlex.quote(','.join(names))}"
+    return f"{listed(names)} might not be {parameter}; leave {them} out with --exclude {shlex.quote(','.join(names))}"
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:

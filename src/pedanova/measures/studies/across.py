@@ -124,7 +124,7 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
     """Notes on parameters and studies that are not ranked."""
     rows, columns = block
     if len(rows) < 2 or len(columns) < 2:
-        return [Note("answer", "there are no mean ranks, because they need two studies with two common parameters")]
+        return [Note("answer", "there are no mean ranks, because they need two studies with two parameters in common")]
     notes = []
     if len(columns) < len(names):
         gone = [name for j, name in enumerate(names) if j not in columns]

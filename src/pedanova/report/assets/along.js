@@ -29,7 +29,7 @@ pedanova.along = (function () {
     shownFor = keyOf(state);
     if (pane.refuses(found, chartPiece, tablePiece.note, tablePiece.body)) return;
     const whose = moved ? "This file contains results by budget only for the target that is selected when the file is opened. " : "";
-    pane.said(chartPiece.note, `${whose}${found.summary} This card ignores the selection: it uses all trials, at all of their budgets.`);
+    pane.said(chartPiece.note, `${whose}${found.summary} This card ignores the selection and uses all trials.`);
     pane.clear(chartPiece.body, chart(found, state), ...found.notes.map((note) => make("p", "pane-note", note)));
     pane.clear(tablePiece.body, pane.scroll(ranking(found)));
   }

@@ -5,7 +5,7 @@ pedanova.notes = (function () {
   let ofAnswer = null, ofData = null, words = null;
 
   const WORDS = [
-    ["target", "The good rows: by default the best 10 %. Of rows with equal objectives, all or none are in the target."],
+    ["target", "The good rows: by default the best 10 %. Rows with equal objectives are either all in the target or all outside it."],
     ["region", "The rows that the target is compared with: by default all rows, or all selected rows."],
     ["selection", "All cards use only the selected rows. The limit for good rows stays the same, unless you choose \"best of these rows\"."],
     ["importance", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],

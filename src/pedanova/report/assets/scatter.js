@@ -54,7 +54,7 @@ pedanova.scatter = (function () {
     pane.clear(place.body, tools(), stage, make("p", "pane-note", `${pedanova.plural(rows.length, "row")}${found.total > rows.length ? ` of ${pedanova.count(found.total)}, drawn at random` : ""}. Good rows are filled. Rows with a missing value are at the edge.`));
   }
 
-  const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear what is selected on this plane", erase), { "data-tool": "clear" }));
+  const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear the selection of these two parameters", erase), { "data-tool": "clear" }));
 
   function erase() {
     const selection = { ...pedanova.state.get().question.selection };

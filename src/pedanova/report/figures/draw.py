@@ -1,6 +1,6 @@
 """Figures with matplotlib: every function takes a result and an Axes, draws, and returns the Axes.
 
-Colours are those of the page (`report/palette.py`), light or dark like the background of the Axes; fonts are not set.
+Figures use the colours of the page (`report/palette.py`) for a light or dark background, and do not set fonts.
 Parameters without a clear effect are grey and marked with ~. This file has the figures of rankings, and helper
 functions for all figures.
 """
@@ -46,7 +46,7 @@ def pyplot() -> Any:
 
 
 def axes_with_ink(ax: Axes | None, width: float, height: float) -> tuple[Axes, dict[str, str]]:
-    """The Axes `ax`, or new ones if it is None, and the colours for their background."""
+    """Return `ax`, or new Axes if `ax` is None, and the colours for the background."""
     ax = ax if ax is not None else pyplot().subplots(figsize=(width, height), layout="constrained")[1]
     return ax, colours_of(ax)
 
@@ -151,7 +151,7 @@ def draw_importances(
     nesting: Nesting = NO_NESTING,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw bars with intervals, in the order of `names` or the largest on top; grey with ~ means no clear effect."""
+    """Draw bars with intervals, in the order of `names` (default: largest on top); grey and ~ mean no clear effect."""
     if metric not in ("share", "ratio"):
         raise QueryError(f"metric={metric!r} must be 'share' or 'ratio'")
     names = nesting.order(names or list(importances))[::-1]
@@ -358,7 +358,7 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
 
 
 def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
-    """Draw a scatter plot of two objectives, and next to it the shares for each of `answers`, in the same order."""
+    """Draw a scatter plot of two objectives, and next to it a panel of shares for each of `answers`."""
     names, many = list(next(iter(answers.values()))), len(answers)
     size = (5.0 + 2.6 * many, max(3.8, 1.2 + 0.3 * len(names)))
     ratios = {"width_ratios": [2.2, *[1.0] * many]}

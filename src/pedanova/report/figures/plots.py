@@ -99,7 +99,7 @@ class Plots:
         Parameters
         ----------
         names, ax
-            `names`: one parameter, several, or None for the most important. `ax`: one Axes for each, or None.
+            `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
         target, region
             As in `Analysis.importance`.
 
@@ -134,7 +134,7 @@ class Plots:
         target, keep, options
             As in `Analysis.reduce`.
         names, ax
-            `names`: one parameter, several, or None for all. `ax`: one Axes for each, or None for a new figure.
+            `names`: one parameter, several, or None for all. `ax`: one Axes per parameter, or None for a new figure.
         reduced
             The result of `Analysis.reduce` to draw; by default, `reduce` is called.
 
@@ -240,7 +240,7 @@ class Plots:
         first, second, cells
             Two parameters, and the number of cells for each.
         target, region, ax
-            As in `Analysis.importance`. `ax`: the Axes to draw in, or None for a new figure.
+            `target`, `region`: as in `Analysis.importance`. `ax`: the Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -263,7 +263,7 @@ class Plots:
         Parameters
         ----------
         names, ax
-            `names`: one parameter, several, or None for the most important. `ax`: one Axes for each, or None.
+            `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
         region, clip, smoothing
             As in `Analysis.effects`.
 
@@ -283,7 +283,7 @@ class Plots:
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
-        """Draw a scatter plot of two objectives with the Pareto front, and the shares for each and for both together.
+        """Draw a scatter plot of two objectives with the Pareto front, and the shares for each objective and for both.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class Plots:
         default, region, seed
             As in `Analysis.gains`.
         ax
-            Axes to draw in; None for a new figure.
+            The Axes to draw in, or None for a new figure.
 
         Examples
         --------

@@ -87,7 +87,7 @@ def _draw_bars(drawing: Drawing, words: tuple[str, str], ink: dict[str, str], ax
 
 
 def name_places(ax: Axes, cells: Sequence[object]) -> None:
-    """Label vertical bars with `cells`; long labels are slanted, and of many labels only some are drawn."""
+    """Label vertical bars with `cells`; long labels are slanted, and if there are many, only some are drawn."""
     names = [plain(short(cell), 24) for cell in cells]
     step = -(-len(names) // MOST_NAMES)
     places = range((len(names) - 1) % step, len(names), step)

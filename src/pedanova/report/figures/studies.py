@@ -62,7 +62,7 @@ class AcrossPlots:
         Parameters
         ----------
         ax
-            Axes to draw in; None for a new figure.
+            The Axes to draw in, or None for a new figure.
         """
         return draw_pooled(self._result, ax)
 
@@ -72,15 +72,15 @@ class AcrossPlots:
         Parameters
         ----------
         ax
-            Axes to draw in; None for a new figure.
+            The Axes to draw in, or None for a new figure.
 
         Raises
         ------
         QueryError
-            No two studies have two common parameters.
+            No two studies have two parameters in common.
         """
         if self._result.ranks is None:
-            raise QueryError("no mean ranks: they need two studies with two common parameters; the notes say more")
+            raise QueryError("no mean ranks, because they need two studies with two parameters in common (see notes)")
         return draw_ranks(self._result.ranks, ax)
 
     def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
@@ -89,7 +89,7 @@ class AcrossPlots:
         Parameters
         ----------
         names, ax
-            `names`: one parameter, several, or None for the narrowest. `ax`: one Axes for each, or None.
+            `names`: one parameter, several, or None for the narrowest. `ax`: one Axes per parameter, or None.
         options
             The options of `Across.prior`.
         """
@@ -200,7 +200,7 @@ class DifferencePlots:
         Parameters
         ----------
         ax
-            Axes to draw in; None for a new figure.
+            The Axes to draw in, or None for a new figure.
         """
         return draw_both(self._result, ax)
 
@@ -210,7 +210,7 @@ class DifferencePlots:
         Parameters
         ----------
         names, ax
-            `names`: one parameter, several, or None for the most important. `ax`: one Axes for each, or None.
+            `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
         """
         differences = self._result
         shown = plain_names(list(differences))

@@ -59,7 +59,7 @@ HEADER = "x-pedanova-token"  # a header that only the page sends, so that other 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The token that the page sends with each request, and one-time tickets in URLs that give a page its token."""
+    """The token that the page sends with each request; the page gets it for the one-time ticket in its URL."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     tickets: list[str] = field(default_factory=list)  # unused tickets
@@ -93,7 +93,7 @@ class Access:
         await app(scope, receive, with_headers(send, nonce))
 
     def refusal(self, request: Request) -> tuple[int, str] | None:
-        """The HTTP status and the reason of a refusal; None if the request is allowed."""
+        """The HTTP status and the reason of a refusal, or None if the request is allowed."""
         hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         if only(request, "host") not in hosts:
             return 421, "this server answers to 127.0.0.1 and localhost only"
@@ -121,7 +121,7 @@ def with_headers(send: Send, nonce: str) -> Send:
 
 
 def only(request: Request, name: str) -> str | None:
-    """The value of the header `name`; None if it is missing, an empty string if it occurs several times."""
+    """The value of the header `name`, or None if it is missing; an empty string if it occurs several times."""
     values = request.headers.getlist(name)
     return None if not values else values[0] if len(values) == 1 else ""
 
@@ -184,7 +184,7 @@ class RequestQueue:
 
 
 def kind_of(request: PageRequest) -> str:
-    """The name of the queue for a request; slow requests have a separate queue, so that they delay no quick request."""
+    """The name of the queue for a request; slow requests have their own queue, so that quick requests need not wait."""
     if BY_NAME[request.part].slow:
         return "slow"
     if request.extras.get("drawn") is False and request.extras.get("sure") is False:
@@ -290,7 +290,7 @@ def no_number(text: str) -> float:
 
 
 def depth_of(text: str) -> int:
-    """The most brackets that are open at once in JSON text; brackets inside strings count too."""
+    """How deeply brackets are nested in JSON text; brackets inside strings count too."""
     open_now = most = 0
     for letter in text:
         if letter in "[{":
@@ -394,7 +394,7 @@ class Explorer:
         return f"http://{LOOPBACK}:{self.port}/?ticket={ticket}"
 
     def open(self) -> bool:
-        """Open the page in a browser; a file that only this user can read hides the address from others."""
+        """Open the page in a browser, through a private file, so that other users cannot see the address."""
         number, name = tempfile.mkstemp(prefix="pedanova-", suffix=".html")
         self._door = Path(name)
         os.close(number)
@@ -468,7 +468,7 @@ def explore(
     group: str | None = None,
     **options: Unpack[How],
 ) -> Explorer:
-    """Serve an analysis as a live page. `watched` re-reads a growing source; `group` is the column of studies."""
+    """Serve an analysis as a live page. `watched` re-reads a growing source; `group` is the column of study names."""
     if group is not None and watched is None:
         groups_by(a, group)  # an unusable column is an error before serving
     session = Session(

@@ -62,7 +62,7 @@ class PageRequest:
 
     @property
     def lane(self) -> tuple[Any, ...]:
-        """A key for requests that replace each other: only the newest request with a key is answered."""
+        """Requests with the same key replace each other: only the newest of them is answered."""
         return self.client, self.part, self.extras.get("sure")
 
 

@@ -84,7 +84,7 @@ class Inside:
 
 
 def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, Region]:
-    """The analysis of the selected rows, and target and region among these rows."""
+    """The analysis of the selected rows, the target and the region of a question."""
     here = inside(a, question)
     return here.analysis, here.target, here.region
 
@@ -92,7 +92,7 @@ def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, R
 def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
     """Find the rows, the target and the region of a question; `of` is a sample to use instead of all rows.
 
-    If rows are selected, quantiles of all rows become limits of the objective.
+    If rows are selected, a quantile of all rows is replaced by the objective value at this quantile.
     """
     rows = a if of is None else of
     sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
@@ -139,8 +139,8 @@ def answer(
 ) -> dict[str, Any]:
     """The importances as JSON, with densities if `drawn`, and with intervals, p-values and notes if `sure`.
 
-    A quick answer (not `sure`) comes from a sample if the table is large and has no counts for it. It may be limited to
-    `names`, the parameters on the screen; then counts are used as long as no model is fitted.
+    A quick answer (not `sure`) comes from a sample if the table is large, unless the counts of all rows can answer the
+    question. With `names` (the parameters on the screen), a quick answer uses counts until a model is fitted.
     """
     if names is not None and not sure and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
@@ -186,7 +186,7 @@ def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
-    """A sample of the rows for a quick first answer; None if an answer from all rows is quick enough."""
+    """A sample of the rows for a quick first answer, or None if an answer from all rows is quick enough."""
     if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt
@@ -292,7 +292,7 @@ def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Ma
 
 
 def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
-    """The objective values at which the target and the region begin and end; None for an open end."""
+    """The objective values at which the target and the region begin and end, with None for an open end."""
     if a.levels.several:
         return None
     whole = here.analysis if question.good == "selection" else a
@@ -540,7 +540,7 @@ def objectives(
     inner, target, region = asked_of(a, question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
-        raise QueryError(f"choose two different objectives by numbers below {len(goals)}, not {across} and {up}")
+        raise QueryError(f"{across} and {up} must be the numbers of two different objectives, below {len(goals)}")
     brief = len(goals) > MOST_MODELLED
     if brief:
         how = {**how, "estimator": "counts", "draws": 0}
@@ -565,7 +565,7 @@ def objectives(
 def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None, **how: Unpack[How]) -> dict[str, Any]:
     """The shares at each budget for the question's target, and the lowest budget with the final ranking.
 
-    The selection is ignored, because it has no rows at lower budgets.
+    The selection is ignored, because it contains only rows at the full budget.
     """
     along = along_budgets(a, budget, Question(question.target, **question.how(how)))
     return {

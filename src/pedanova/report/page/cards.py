@@ -375,7 +375,7 @@ def check_options(options: Mapping[str, Any]) -> How:
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
-    """The quantiles of each question; None for a target or region that is not a quantile."""
+    """The quantiles of each question, with None for a target or region that is not a quantile."""
     if not questions:
         raise QueryError("questions=[] needs at least one pair (target, region), such as (0.1, 1.0)")
     wanted = [(part_of(target), part_of(region)) for target, region in questions]

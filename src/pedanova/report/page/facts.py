@@ -62,7 +62,7 @@ class Ladder:
 
 
 def part_of(rows: object) -> Fraction | None:
-    """The quantile of a target or region; None if `rows` is not a quantile."""
+    """The quantile of a target or region, or None if `rows` is not a quantile."""
     if isinstance(rows, Region):
         plain = rows.kind == "quantile" and not rows.low
         return (WHOLE if rows.high is None else Fraction(rows.high)) if plain else None
@@ -80,7 +80,7 @@ def ladder_of(
     of: str = "rows",
     seed: int = 0,
 ) -> Ladder:
-    """The slider steps: `chosen` or the usual steps with enough rows, and always the `wanted` steps.
+    """The slider steps: `chosen`, or the usual steps with enough rows; the `wanted` steps are always included.
 
     `of` has the same meaning as in `TrialData.reach`.
     """
@@ -192,7 +192,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """Pairs (objective, fraction of rows at least as good); neighbours are at least `LEAST_APART` rows apart."""
+    """Pairs (objective, fraction of rows that reach it); neighbours are at least `LEAST_APART` rows apart."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
@@ -225,7 +225,7 @@ MOST_PLACES = 15
 
 
 def rounded(value: float, digits: int = DIGITS) -> float | int | None:
-    """The value with `digits` significant digits; None if the value is not finite."""
+    """The value with `digits` significant digits, or None if the value is not finite."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
@@ -233,7 +233,7 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
 
 
 def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
-    """The numbers rounded to `many` significant digits; None for numbers that are not finite."""
+    """The numbers rounded to `many` significant digits, with None for numbers that are not finite."""
     given = np.fromiter(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         places = many - 1 - np.floor(np.log10(np.abs(given)))
@@ -250,7 +250,7 @@ def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
 
 
 def exact(value: Any) -> Any:
-    """The value for JSON, with every digit; None if the value is not finite."""
+    """The value for JSON, with every digit, or None if the value is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.item() if isinstance(value, np.generic) else value

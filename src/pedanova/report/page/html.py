@@ -1,7 +1,7 @@
 """The page's HTML: a template, its style and scripts, and a payload (the data). The page loads nothing else.
 
-A static file, the explorer's server and a notebook use the same template; the payload says which one it is. Names and
-other text of the user are in the payload, which is base64, or are passed through `escape`.
+A static file, the explorer's server and a notebook use the same template; the payload says which one it is. Text
+from the user, such as names, is in the base64 payload or is passed through `escape`.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ OF = ("space", "rows")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A selection of values between two bounds, both included; None means no bound."""
+    """A selection of values between two bounds, both included, where None means no bound."""
 
     low: float | None
     high: float | None
@@ -86,7 +86,7 @@ class StudyName:
 
 @dataclass(frozen=True, slots=True)
 class PageQuestion:
-    """A question of the page: selection, target, region, baseline and the meaning of quantiles."""
+    """A question of the page: selection, target, region, baseline, and what quantiles refer to."""
 
     target: Region = field(default_factory=lambda: as_region(TARGET, "target"))
     region: Region = field(default_factory=lambda: as_region(REGION, "region"))

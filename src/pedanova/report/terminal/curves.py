@@ -61,9 +61,9 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "Height 1 is the height if all values were equally frequent. Values are good where █ is above the line; "
-        "a thick axis (━) means that this is not just chance (95 %). In bars, ┃ marks how frequent the value is in "
-        "the region; ~ means that the difference may be chance."
+        "Height 1 means that all values are equally frequent. Values are good where █ is above the line. Where the "
+        "axis is thick (━), chance alone does not explain this (95 %). In bars, ┃ marks how frequent the value is in "
+        "the region; ~ marks a value whose bar may differ from ┃ by chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 
@@ -79,7 +79,7 @@ def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
 
 
 def _curve(panel: Panel, drawing: Drawing, colour: bool, room: int, *, noise: bool) -> str:
-    """A text plot with the target as an area and the region as a line; ordered values have equal widths."""
+    """A text plot with the target as an area and the region as a line; single values have equal widths."""
     count = len(drawing)
     columns = room if drawing.bins.edges is not None else count * max(1, room // count)
     widths = np.full(count, 1.0 / count) if drawing.bins.widths is None else drawing.bins.widths

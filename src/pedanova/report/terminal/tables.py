@@ -57,10 +57,10 @@ LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
     "interaction": "how well the parameters together explain whether a row is in the target, beyond what smaller sets "
     "explain; ~ marks a set without a clear effect.",
-    "together": "how much the parameters explain together.",
+    "together": "what the parameters explain together.",
     "added": "the sum of what each parameter explains alone.",
-    "by smaller sets": "how much smaller sets of these parameters explain.",
-    "overlap": "the part that both parameters explain, because they depend on each other in these rows.",
+    "by smaller sets": "what smaller sets of these parameters explain.",
+    "overlap": "what both parameters explain, because their values depend on each other in these rows.",
     "p": "how often chance alone would give this interaction, adjusted for the number of sets.",
 }
 
@@ -356,7 +356,7 @@ SHORT = {"share": "importance", "between studies": "between", "mean rank": "rank
 POOLED_MEANINGS = {
     "importance": "how well the parameter alone explains whether a row is in the target: a mean over the studies with "
     "about equal weights (random effects).",
-    "between": "standard deviation of the importance between studies, beyond chance.",
+    "between": "how much the importance differs between studies, beyond chance (standard deviation).",
     "rank": "mean rank over studies; 1 is the most important.",
     "top 3": "the fraction of the studies in which the parameter is among the first three.",
 }
@@ -441,13 +441,14 @@ SHARES = (
     "~ marks a parameter without a clear effect."
 )
 RANKING = (
-    'Spearman: rank correlation of the importances with those at the full budget. ranking: "the same" as at the full '
-    'budget; "another" if two parameters are clearly in the opposite order; ? if there are too few rows to decide. '
+    "Spearman: rank correlation of the importances with those at the full budget. ranking: whether it is the same as "
+    'at the full budget. "another" means that two parameters are clearly in the opposite order; ? means too few rows. '
     "cost: the cost of the study if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
-    "the seed's: the part of the variance that lies between runs of the same configuration. ceiling: the rest of the "
-    "variance; parameters cannot explain more. averaged: the ceiling if the runs of each configuration are averaged."
+    "the seed's: the variance between runs of the same configuration, as a fraction of all variance. ceiling: the "
+    "rest of the variance; parameters cannot explain more. averaged: the ceiling if the runs of each "
+    "configuration are averaged."
 )
 
 
