@@ -93,7 +93,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
 
 
 def open_table(data: object, stream: bool | None, *, skip: bool = False, delimiter: str | None = None) -> object:
-    """Return a scan if the table is read in parts, records if it has several small files, and otherwise `data`."""
+    """Open a large, remote or multi-file table as a scan or records; return any other `data` unchanged."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         small = not stream and is_small_file(place) and table_kind(place) is None

@@ -134,7 +134,7 @@ class KnownTable:
 
 
 def read_yaml(file: Path, *, objects: bool = False) -> Any:
-    """The plain values of a YAML file; with `objects`, tagged objects become plain values, otherwise an error."""
+    """The plain values of a YAML file. With `objects`, tagged objects are converted; otherwise they raise an error."""
     return parse_yaml(read_text(file), where=str(file), objects=objects)
 
 

@@ -167,7 +167,7 @@ def read_input(delimiter: str | None) -> Records:
 
 
 def json_files(place: str) -> list[Path]:
-    """The JSON files that match a pattern, or that are in a folder; empty if the folder has fewer than two."""
+    """The JSON files in a folder (at least two), or those that match a pattern; otherwise empty."""
     path = Path(place)
     if not is_pattern(place):
         inside = sorted(path.glob("*.json")) if _exists(path) and path.is_dir() else []

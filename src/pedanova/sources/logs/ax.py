@@ -103,7 +103,7 @@ def _limit(limit: Dict) -> tuple[str, str, float] | None:
 
 
 def _mark_feasible(trials: list[Trial], limits: list[tuple[str, str, float]]) -> str | None:
-    """Add a column that says whether a trial is feasible, and return its name; a missing metric violates nothing."""
+    """Add a column that says whether each trial is feasible, and return its name; missing metrics are ignored."""
     if not limits:
         return None
     name = free_name("feasible", {key for trial in trials for key in (*trial.params, *trial.results)})
@@ -172,7 +172,7 @@ def _trials(entry: Dict, measured: Measured, budgets: tuple[str, ...]) -> Iterat
 
 
 def _measured(experiment: Dict) -> Measured:
-    """The mean of each metric by trial and arm; if there are several reports or steps, the last mean is used."""
+    """The last mean of each metric, by trial and arm."""
     measured: Measured = {}
     data = experiment.get("data_by_trial") or experiment.get("data") or {}
     for table in _tables(data):

@@ -86,7 +86,7 @@ def _override(line: object) -> tuple[str, object] | None:
 
 
 def _settings(place: Path, overrides: dict[str, object], names: Sequence[str]) -> dict[str, object]:
-    """The overrides of a job, and the default values of parameters that only other jobs override."""
+    """The values of the parameters `names` in a job: its overrides, otherwise the defaults in its configuration."""
     missing = [name for name in names if name not in overrides]
     if not missing:
         return overrides
@@ -105,7 +105,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
-    """The value at a dotted name such as a.b.c; None if it is missing, or if it is a dict and `whole` is not set."""
+    """The value at a dotted name such as a.b.c; None if it is missing. Without `whole`, a dict counts as missing."""
     value: Any = plain
     for step in name.split("."):
         if not isinstance(value, dict) or step not in value:
@@ -167,7 +167,7 @@ def _named(entry: Dict, name: object, state: str) -> tuple[str, Dict, str]:
 
 
 def _by_file(data: Dict, key: str) -> dict[str, Dict]:
-    """The parameters or the results (`key`) of an entry, as one dict for each file; empty files are left out."""
+    """The values of an entry under `key` (parameters or results), by file name; empty files are left out."""
     files_by_name = data.get(key) if isinstance(data, dict) else None
     files = files_by_name.items() if isinstance(files_by_name, dict) else ()
     plain = {str(file): one.get("data") for file, one in files if isinstance(one, dict)}

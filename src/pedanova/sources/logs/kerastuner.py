@@ -67,7 +67,7 @@ def read(path: Path, study: str | None) -> Records:
 
 
 def _read_entries(folder: Path) -> tuple[list[Dict], list[Note]]:
-    """The trials, without those whose file is incomplete."""
+    """The trials whose file can be read, and a note on the others."""
     entries: list[Dict] = []
     bad: list[str] = []
     for file in watched(sorted(_trial_files(folder)), "trials"):
@@ -135,7 +135,7 @@ def _is_number(value: object) -> bool:
 
 
 def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
-    """The name and direction of the metric whose best value is the score in every trial; "score" if there is none."""
+    """The metric that Keras Tuner used as the score, and its direction; "score" if the metric is unknown."""
     scored = [entry for entry in entries if _is_number(entry.get("score"))]
     for name, metric in _metrics(scored[0]).items() if scored else ():
         bests = [_best(_metrics(entry).get(name, {})) for entry in scored]
@@ -187,7 +187,7 @@ def _conditions(conditions: Any) -> tuple[Condition, ...]:
 
 
 def _either(name: str, one: Domain, two: Domain) -> Domain:
-    """The domain of a parameter that occurs in two conditional scopes: it is active in both of them."""
+    """The domain of a parameter that exists under either of two conditions."""
     if replace(one, when=two.when) != two:
         raise SpaceError(f"{name} has two domains, {one!r} and {two!r}")
     if not one.when or not two.when:

@@ -42,7 +42,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """One experiment of an MLflow store; the function `runs` reads its runs."""
+    """One experiment of an MLflow store; its runs are read when `runs` is called."""
 
     key: str
     name: str
@@ -80,7 +80,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """The runs without those that are parents of runs with parameters, and a note on these parents."""
+    """Leave out the parents of runs with parameters, because they only gather other runs; add a note."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]

@@ -187,7 +187,7 @@ def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:
-    """The state of a trial, if possible from the experiment's state file, because error.txt remains after a retry."""
+    """The state of a trial; the experiment's state file comes first, because error.txt remains after a retry."""
     status = str(state_entry.get("status", "")).upper()
     if status in ENDED:
         return ENDED[status]

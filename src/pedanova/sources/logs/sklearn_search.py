@@ -107,7 +107,7 @@ def _trial(
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
     """The parameters of each candidate, from the dicts in `params` or from the columns `param_*`.
 
-    A user who joins several searches may add a column such as `model`. If its words repeat, it is a parameter, too.
+    A text column that the user added, such as `model`, is also a parameter if its values repeat.
     """
     added = {name: values for name, values in cells.items() if not OWN.match(name) and _repeat(values)}
     own = [as_dict(cell) for cell in cells.get("params", ())]
@@ -129,7 +129,7 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
 
 
 def _repeat(values: list[Any]) -> bool:
-    """Whether all values are words, with at least two different ones, and each occurs about twice or more."""
+    """Whether all values are words, with at least two different words and at least twice as many rows as words."""
     words = {value for value in values if isinstance(value, str)}
     return 2 <= len(words) <= len(values) / 2 and all(isinstance(value, str) for value in values)
 
@@ -148,7 +148,7 @@ def _plain(value: object) -> object:
 
 
 def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space | None, list[Note]]:
-    """The space of a search, or None if it is unclear; an unbounded range ends at the extreme tried values."""
+    """The space of a search, or None. A distribution without bounds gets the range of the tried values."""
     if isinstance(grid, list | tuple) and len(grid) == 1:
         grid = grid[0]
     if not isinstance(grid, Mapping) or not grid:

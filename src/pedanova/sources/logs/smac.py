@@ -47,7 +47,7 @@ def fits(place: Path) -> bool:
 
 
 def read(place: Path, study: str | None) -> Records:
-    """Read a run; `study` is the path of its folder, or only the folder's name if no other run has this name."""
+    """Read a run; `study` is the run's folder: its path, or its name if the name is unique."""
     if place.is_file():
         return read_history(place)
     runs = {str(run.relative_to(place)): run for run in find_runs(place)}

@@ -180,7 +180,7 @@ def read(path: Path) -> Records:
 
 
 def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
-    """A trial from a folder; its results are in the folder, in subfolders (train …), or with PyTorch in the parent."""
+    """A trial from a folder; results may also be in subfolders (train …) or, from PyTorch, in the parent folder."""
     own = by_folder[folder]
     results: dict[str, object] = {}
     steps = [own.steps]

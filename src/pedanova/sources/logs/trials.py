@@ -108,7 +108,7 @@ def _keys(rows: Iterable[Mapping[str, object]]) -> list[str]:
 def _rest(
     rows: Sequence[Mapping[str, object]], taken: Mapping[str, Column]
 ) -> tuple[dict[str, Column], dict[str, str]]:
-    """Columns for results or other values, and a dict from old to new names; names in `taken` are changed."""
+    """Columns for results or other values, and a dict of changed names; a name in `taken` is changed."""
     columns: dict[str, Column] = {}
     renamed: dict[str, str] = {}
     for key in _keys(rows):
@@ -284,7 +284,7 @@ def check_several(path: Path, is_run: Test, what: str) -> None:
 def read_each(
     places: Sequence[Path], read: Callable[[Path], Trial | None], what: str
 ) -> tuple[list[Trial], list[Path], int]:
-    """The trials, their folders, and the number of other folders, which are unreadable or have no parameters."""
+    """The trials, their folders, and how many folders are unreadable or have no parameters."""
     trials: dict[Path, Trial] = {}
     for place in watched(places, what):
         with suppress(FormatError):
@@ -372,7 +372,7 @@ def read_points(places: Sequence[Path], read: Curve, metric: str) -> Iterator[Po
 
 
 def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
-    """A note if completed trials have different lengths, because their last results are compared."""
+    """A note if the completed trials do not all have the same length."""
     ended = (trial.other.get(name) for trial in trials if trial.state == "COMPLETE")
     lengths = Counter(one for one in ended if isinstance(one, int | float) and math.isfinite(one))
     if len(lengths) < 2:
@@ -394,7 +394,7 @@ def read_results(folder: Path) -> dict[str, Results]:
 
 
 def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, object]]:
-    """The results of each run, from all its files; a name that occurs in two files gets the file as a prefix."""
+    """Join the results of each run from all its files; a name that occurs in several files becomes file:name."""
     owners: dict[str, set[str]] = {}
     for run in runs:
         for file, numbers in run.items():

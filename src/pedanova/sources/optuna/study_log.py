@@ -319,7 +319,7 @@ def _mixed(name: str, setting: Setting, rows: int) -> Column:
 
 
 def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Parameter:
-    """The domain of a parameter, which may depend on another parameter, change over time, or differ by trial."""
+    """The domain of a parameter in all trials; different domains become a `Switch`, a `Moving` range or their union."""
     kinds = {(d.kind, d.log) for d in setting.distributions}
     if len(setting.distributions) == 1:
         return setting.distributions[0].domain

@@ -178,7 +178,7 @@ def _open_csv(
 
 
 def constant(name: str, value: str, rows: int, *, text: bool) -> Column:
-    """A column with `value` in all rows; the value is converted to a number if possible, unless `text` is set."""
+    """A column with `value` in all rows: as text if `text` is set, otherwise as a number if possible."""
     if value in HIVE_NULL:
         return Column(name, np.full(rows, -1, dtype=np.int32), ())
     if text:

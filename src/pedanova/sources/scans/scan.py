@@ -303,7 +303,7 @@ def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:
 
 
 def group_rows(groups: Sequence[int]) -> list[tuple[int, ...] | None]:
-    """Divide a file into parts, given the size of each row group; a part is a tuple of groups, or None for all."""
+    """Divide a file's row groups into parts of limited size; [None] means that the whole file is one part."""
     if sum(groups) <= ROWS_A_PART:
         return [None]
     parts: list[tuple[int, ...]] = []
@@ -364,9 +364,9 @@ Put = Callable[[list[bytes]], bytes]  # combines several results
 
 
 def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put) -> list[bytes]:
-    """The results of `work` for every partition, in order; if they are large, workers first combine them with `put`.
+    """Apply `work` to every partition, and return the results in order.
 
-    Results stay on the workers until their sizes are known.
+    Results stay on the workers until their sizes are known. The workers first combine large results with `put`.
     """
 
     def each(rows: Iterator[Any]) -> Iterator[Any]:

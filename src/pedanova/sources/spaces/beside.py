@@ -1,4 +1,4 @@
-"""Find a search space next to a log, in a file called space.json, sweep.yaml, or like the log."""
+"""Find a search space next to a log, in a file such as space.json or sweep.yaml, or in a file named like the log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 1_000_000  # bytes of a file written by a person
 
 
 def with_space_beside(records: Records | TableScan, request: TableOptions, data: object) -> TableOptions:
-    """Add the space found next to the log to the options, or only a note if it may belong to another log.
+    """If a space is found next to the log, add it to the options; if it may belong to another log, add only a note.
 
     A space is used if it is the only one found, all its parameters are columns, and all rows lie in it.
     """

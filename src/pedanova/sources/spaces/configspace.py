@@ -160,7 +160,7 @@ def _name(name: object) -> str:
 
 
 def _either(parts: list[Clause], words: str) -> Clause:
-    """The disjunction (OR) of clauses, which `when` can express only if all have the same parent."""
+    """Combine clauses by OR; if they have different parents, the result is only described in words."""
     possible = [part for part in parts if not part.never]
     if not possible:
         return NEVER
@@ -322,7 +322,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
 
 
 def _stepped(name: str, low: float, high: float, step: float, reading: SpaceParts, *, log: bool, whole: bool) -> Domain:
-    """The domain of a range with a step: integers, an ordinal if it has few steps, otherwise the whole range."""
+    """The domain of a range with a step: an `Int`, an `Ordinal` if there are few steps, otherwise the whole range."""
     if whole and not log:
         return Int(int(low), int(high), step=max(1, int(step)))
     count = round((high - low) / step)

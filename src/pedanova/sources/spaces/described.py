@@ -133,7 +133,7 @@ Settings: TypeAlias = list[dict[str, object]]
 
 
 def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Space, Settings, list[Note]]:
-    """The space, the parameter values of each trial in the form of the space, and notes."""
+    """Match the parameter values of each trial to the space; return the space, the values and notes."""
     domains, notes = dict(described.domains), list(described.notes)
     known = {*described.domains, *described.fixed}
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))

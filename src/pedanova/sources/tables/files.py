@@ -138,7 +138,7 @@ def check_errno(error: Exception) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's size and modification time, to notice changes; times from two machines are not compared."""
+    """A file's size and modification time, to notice changes; clocks of two machines are not compared."""
 
     size: int
     changed: int

@@ -99,7 +99,7 @@ def read_frame(data: object) -> Records:
 
 
 def _with_index(data: Any) -> Any:
-    """The frame with a named pandas index as a column, unless a column has that name."""
+    """Turn a named pandas index into a column, unless a column already has this name."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame):
         return data

@@ -134,7 +134,7 @@ def _columns_under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | Non
 
 
 def _by_trial(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
-    """The rows of a dict from trial name to values; None for another layout."""
+    """The rows of {"trial 1": {"lr": 0.1}, …}; None for another layout."""
     if len(plain) > 1 and all(isinstance(row, dict) for row in plain.values()):
         return [{"trial": name, **row} if "trial" not in row else row for name, row in plain.items()]
     return None

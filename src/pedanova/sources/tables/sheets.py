@@ -60,7 +60,7 @@ def _written(cell: Any) -> str:
 
 
 def read_copy(content: bytes, name: str, shown: str, delimiter: str | None = None) -> Records:
-    """Read a table from bytes, through a temporary file; error messages contain `shown` instead of its path."""
+    """Read a table from bytes, through a temporary file; in error messages, the file is called `shown`."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / name
         file.write_bytes(content)

@@ -110,8 +110,8 @@ class Layout:
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     """Detect the layout of a text file from its first lines.
 
-    The delimiter is the usual one for the suffix if the header contains it, otherwise the one that splits most lines
-    into equally many fields. Lines above the header may be comments, or have another number of fields.
+    If the header contains the usual delimiter of the suffix, this delimiter is used; otherwise the one that splits
+    most lines into the same number of fields. Lines above the header may be comments, or have another number of fields.
     """
     with in_utf8(file), open_text(file) as text:
         lines = [*islice(iter(lambda: text.readline(LONGEST), ""), LOOK_AT)]
@@ -129,7 +129,6 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
-    """The delimiter: `usual` if the first line contains it, otherwise the one that splits the lines most evenly."""
     if not lines or _fields(lines[:1], usual)[0] > 1:
         return usual
     cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
@@ -185,7 +184,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
 
 
 def _check_closed(file: Path, records: Records) -> None:
-    """Raise an error if a quote is never closed; the last cell then contains the rest of the file."""
+    """Raise an error if a quote is never closed, so that the last cell contains the rest of the file."""
     column = records.columns[next(reversed(list(records.columns)))]
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
@@ -280,9 +279,9 @@ def holds_quotes(file: Path) -> bool:
 
 
 def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
-    """Options for how pyarrow splits lines; the list `comments` gets the number of fields of each skipped comment.
+    """Options for how pyarrow splits lines. For each skipped comment, its number of fields is added to `comments`.
 
-    Without `quotes`, every line break ends a row, which saves a fifth of the time.
+    If `quotes` is False, every line break ends a row; this saves a fifth of the time.
     """
     from pyarrow import csv as arrow_csv
 
