@@ -110,7 +110,7 @@ def test_parameters_that_some_lack_are_told() -> None:
     notes = [note for note in found.notes if note.subject == "noise"]
     assert any("not in c" in note for note in notes)
     assert any("never varied in d" in note for note in notes)
-    assert any("not ranked" in note and "c, d" in note for note in found.notes)
+    assert any("left out of the mean ranks" in note and "c, d" in note for note in found.notes)
     assert found.ranks is not None
     assert found.ranks.studies == 2
 

@@ -152,7 +152,10 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """For each parameter, a mask of its cells in the region, which is a box or the range of the rows' values."""
+    """By parameter: a mask of the cells in the region.
+
+    If the region is not a box, these are the cells from the lowest to the highest value of its rows.
+    """
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
     kept = {}
@@ -165,7 +168,7 @@ def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mas
 
 
 def exactly(parameter: Parameter, value: Any) -> Label:
-    """Convert a value to the type of the parameter: a number for a range (also from text), or one of its values."""
+    """Convert a value to the type of the parameter: '3' -> 3 for a range of integers."""
     if isinstance(parameter, Int | Float | Moving):
         return int(float(value)) if isinstance(parameter, Int) else float(value)
     grid = grid_of(parameter)
@@ -202,7 +205,7 @@ def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:
 
 
 def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: int) -> NextTrials:
-    """Choose `n` configurations to run next, for one `goal` or both, in the region `within`."""
+    """Choose `n` configurations to run next in the region `within`; `goal` is ``know``, ``win`` or ``both``."""
     many = as_whole(n, "n", 1, MOST_TRIALS)
     check_choice("goal", goal, Goal)
     part, notes = model_at_hand(data)
@@ -287,10 +290,10 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """How much the best value may improve with four times as many trials, and how far it is from a typical value.
+    """How much the best value may improve in further trials, and its distance from a typical value.
 
-    The improvement is the 95 % quantile over posterior samples. Half of the simulated trials lie near the best trials,
-    the others anywhere. A typical value is the median of the predicted objective over the space.
+    Up to four trials are simulated for every row: two near the best trials, and two anywhere. Over posterior samples,
+    the improvement is the 95 % quantile. A typical value is the median of the predicted objective over the space.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)

@@ -46,7 +46,7 @@ SCHEMA: dict[str, Any] = {
                     "topic": {"enum": list(TOPICS)},
                     "text": {"type": "string"},
                     "call": {"type": "string", "description": "the Python call that computes it"},
-                    "command": {"type": "string", "description": "the shell command, without the first word, pedanova"},
+                    "command": {"type": "string", "description": "the shell command without the leading 'pedanova'"},
                 },
                 "additionalProperties": False,
             },
@@ -249,6 +249,6 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"importance is about being in {OF_TRIALS.sub('', answer.target)}, not about the objective's value"
+    words = f"importances explain which trials are in {OF_TRIALS.sub('', answer.target)}, not the objective's value"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
     return f"{words}; trials were not drawn evenly" if uneven else f"{words}; importance does not prove causes"

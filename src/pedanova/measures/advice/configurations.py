@@ -35,7 +35,7 @@ def cell_values(parameter: Parameter) -> list[Label]:
 
 
 def whole_values(parameter: Int, grid: Grid) -> list[Label]:
-    """For each cell, the allowed integer nearest to the middle of the cell, inside the cell if possible."""
+    """For each cell, the allowed integer nearest to the middle of the cell."""
     edges = np.asarray(grid.edges)
     low, step = parameter.low, parameter.step
     first = np.ceil((edges[:-1] - low) / step)
@@ -86,7 +86,7 @@ class Rules:
 
     @cached_property
     def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
-        """By (child, parent): for each cell of the parent, the index of the child's domain, or INACTIVE; (width,)."""
+        """By (child, parent): which domain of the child each cell of the parent requires, as an index or INACTIVE."""
         tables = {}
         for name, parameter in self.space.items():
             for parent, values in parameter.when:
@@ -102,7 +102,10 @@ class Rules:
         return tables
 
     def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
-        """(configurations,) The index of the domain that the parents require, INACTIVE, or FREE (no parent decides)."""
+        """(configurations,) The index of the domain that the parents require.
+
+        It is INACTIVE if the parameter has no value, and FREE if no parent decides.
+        """
         parameter = self.space[name]
         decided = all(parent in self.space for parent, _ in parameter.when)
         own = isinstance(parameter, Switch) and parameter.by not in self.space
@@ -205,7 +208,7 @@ class Rules:
 
 
 def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
-    """The median of the rows' cells in a domain, or the most frequent category; if no row is there, the middle cell."""
+    """The median cell of the rows in a domain, or the most frequent category; without such rows, the middle cell."""
     start, stop, ordered = grid.blocks[block].start, grid.blocks[block].stop, grid.blocks[block].ordered
     inside = np.sort(cells[(cells >= start) & (cells < stop)])
     if not len(inside):
@@ -214,7 +217,7 @@ def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
 
 
 def moved_value(parameter: Moving, position: Label | None, values: Mapping[str, Label | None]) -> Label | None:
-    """The value at a position (0 to 1) between moving bounds; if a bound is unknown, the position itself."""
+    """Convert a position (0 to 1) between the bounds to a value; if a bound is unknown, return the position."""
     ends = [values.get(end) if isinstance(end, str) else end for end in (parameter.low, parameter.high)]
     if position is None or any(end is None for end in ends):
         return position

@@ -175,12 +175,12 @@ class Gains(NamedTable[Gain]):
         The default and the best configuration, as values by parameter; None for inactive parameters.
     safe_loss, tolerance
         `safe_loss`: the loss (its upper 95 % bound) if all safe parameters stay at their defaults. `tolerance`: the
-        limit for this loss: a tenth of the total gain or a fiftieth of the interquartile range of the objective,
-        whichever is larger.
+        largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth of the objective's
+        interquartile range.
     objective, direction, region
         The name of the objective, its direction, and the region in words.
     default_was_run
-        Whether some row has exactly the default values; one such run about halves the error of the gains.
+        Whether some row has exactly the default values. Such a run makes the error of the gains about half as large.
     default_source
         Where the default comes from if none was given: the median of the trials, or the tool that logged them.
 
@@ -287,7 +287,10 @@ class Tuning:
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """A gain and its interval; `wins` (draws,) are gains at one fixed value, `most` at each sample's best value."""
+    """A gain and its interval.
+
+    `wins` (draws,) are the gains at one fixed value. `most` (draws,) are the gains at the best value of each sample.
+    """
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
@@ -345,15 +348,15 @@ class GainsBySamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Posterior samples (draws,) of the objective: at the default, at the best point, and the lowest of each sample."""
+    """Posterior samples of the objective, each (draws,)."""
 
-    base: Reals
-    top: Reals
-    lowest: Reals
+    base: Reals  # at the default
+    top: Reals  # at the best configuration
+    lowest: Reals  # the lowest value of each sample
     misfit: float  # the deviation of the noise at the default, as the model estimates it
 
     def lost(self, behind: Reals) -> Amount:
-        """The loss if the choice is restricted to configurations with objectives `behind` (draws, configurations)."""
+        """The loss if only some configurations may be chosen; `behind` (draws, configurations) has their objectives."""
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
@@ -378,7 +381,10 @@ def safe_together(
 
 
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
-    """The gain of a parameter, from samples at its values (`along`), and at good points with its default (`behind`)."""
+    """The gain of one parameter.
+
+    `along` has samples at all values of the parameter. `behind` has samples at good points with its default value.
+    """
     middle = np.median(along, axis=0)
     place = int(middle.argmin())
     slack = samples.misfit if len(line) > 1 else 0.0

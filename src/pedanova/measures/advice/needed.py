@@ -1,7 +1,7 @@
-"""How many more trials are needed, and whether to stop, from intervals of shares and samples of the objective.
+"""How many more trials are needed, and whether to stop.
 
-With n trials, the width of an interval is about proportional to 1/√n, that is, to n to the power -0.5. The estimated
-number of trials gets an interval from the powers -0.4 and -0.6.
+With n trials, the width of an interval is about proportional to n^-0.5. The powers n^-0.6 and n^-0.4 give a lower and
+an upper bound of the number of trials.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Estimate:
     Attributes
     ----------
     more
-        The number of further trials; None if no number is enough.
+        The number of further trials; None if a million are not enough.
     low, high
         An interval of about 80 %; `high` is None if there is no upper limit.
 
@@ -96,7 +96,7 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: the largest improvement of the best value (with 95 % probability) by four times as many trials; None
+        `better`: with four times as many trials, the best value improves by at most this (95 % probability); None
         without a model. `negligible`: a fiftieth of the distance from a typical configuration to the best.
 
     Examples
@@ -181,7 +181,10 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """How many further trials reduce a width by `factor`, if it is proportional to trials^-power; None above `MOST`."""
+    """How many further trials make a width smaller by `factor`; None above `MOST`.
+
+    The width is proportional to trials^-power.
+    """
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)
@@ -210,7 +213,7 @@ def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
 
 
 def chance_of_staying(rows: Sequence[Importance]) -> float:
-    """The probability that the share of the first row is larger than all others, from their intervals."""
+    """The probability that the first row really has the largest share, computed from the intervals."""
     first, *others = rows
     if not others:
         return 1.0
@@ -231,7 +234,7 @@ def first_stays(rows: Sequence[Importance]) -> bool:
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """Whether to stop; `better`: the possible improvement; `distance`: between a typical and the best objective."""
+    """Whether to stop; `better` and `distance` come from `may_improve`."""
     stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
     settled = stays >= FIRST_STAYS and better is not None and better <= negligible
     return StopAdvice(settled, rows[0].name, stays, better, negligible)

@@ -1,7 +1,7 @@
 """Choose configurations to run next: to learn more about the ranking, to find better ones, or both.
 
-To learn about the ranking, choose uncertain configurations near the threshold of the best tenth (straddle). To find
-better ones, choose configurations with the largest expected improvement. After each choice, similar configurations
+To learn about the ranking, choose configurations that may or may not belong to the best tenth (the straddle rule). To
+find better ones, choose configurations with the largest expected improvement. After each choice, similar configurations
 count as less uncertain.
 """
 
@@ -178,10 +178,10 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 def choose_next(
     model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
-    """The index, goal and reason of one candidate for each goal.
+    """Choose one candidate for each goal: its index, the goal, and the reason in words.
 
-    `even` is the slice of candidates that are spread evenly over the space. With `gaps`, every second candidate is the
-    most uncertain one (if its goal is ``know``).
+    `even` is the slice of candidates that are spread evenly over the space. If `gaps` is True and the goal is ``know``,
+    every second choice is the most uncertain candidate.
     """
     process = model.process
     scores = process.jointly(model.embed(candidates))
@@ -235,4 +235,4 @@ def check_movable(rules: Rules) -> None:
         if isinstance(parameter, Moving):
             ends = [end for end in (parameter.low, parameter.high) if isinstance(end, str) and end not in rules.space]
             if ends:
-                raise QueryError(f"{name}: no value can be proposed, because its bound {ends[0]!r} is not a parameter")
+                raise QueryError(f"{name}: no value can be proposed, because its bound {ends[0]!r} is not in the space")

@@ -87,7 +87,7 @@ NAMED, KINDS = 5, 3  # the number of studies, and of kinds of difference, in a n
 
 
 def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "") -> list[Note]:
-    """A note if studies differ in the property `what`, with the names of the studies for each value."""
+    """A note if studies differ in the property `what`; for each value, it names the studies."""
     kinds: dict[str, list[str]] = {}
     for study, kind in by_study:
         kinds.setdefault(kind, []).append(study)
@@ -132,7 +132,9 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(Note("answer", f"studies not ranked, because they lack a ranked parameter: {among(gone)}"))
+        notes.append(
+            Note("answer", f"studies left out of the mean ranks, because they lack a ranked parameter: {among(gone)}")
+        )
     return notes
 
 
@@ -218,7 +220,7 @@ def pooled_interval(row: PooledShare) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matrix:
-    """The shares of all parameters in all studies; NaN if a study does not have or vary a parameter."""
+    """The shares of all parameters in all studies; NaN if a parameter is missing or constant in a study."""
 
     studies: list[str]
     names: list[str]
@@ -312,7 +314,7 @@ def chosen(names: list[str]) -> set[str]:
 def ask_all(
     studies: Mapping[str, TrialData], question: Question, selection: tuple[object, ...], parts: str
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, str], dict[str, Space]]:
-    """By study: the answers, the errors of studies without an answer, the objectives in words, and the spaces."""
+    """Ask every study; return the answers, the errors, the objectives in words and the spaces, each by study."""
     sure = chosen(list(studies))
     answers: dict[str, Importances] = {}
     left: dict[str, PedanovaError] = {}
@@ -347,7 +349,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
     """(studies, parameters) The sampling variance of each share.
 
-    All studies have the same variance per row of data: the mean of deviation² · rows over all studies.
+    It is v / rows, with the same v for all studies: the mean of deviation² · rows.
     """
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
@@ -404,7 +406,7 @@ SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
 def codes_of(group: Column) -> tuple[Codes, list[str]]:
-    """(rows,) The index of each row's group, and the names of the groups; without a group, the index is len(names)."""
+    """(rows,) The index of each row's group, and the names of the groups; a row without a group gets len(names)."""
     absent = group.absent()
     if group.labels is not None:
         codes, labels = group.values, [str(label) for label in group.labels]
@@ -419,7 +421,7 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 def part_of(observed: Observations, rows: Any) -> Observations:
     """The observations of some rows, given by a slice or by indices.
 
-    If there are several objectives, these rows are ranked again. A column in several fields is copied only once.
+    If there are several objectives, these rows are ranked again. A column that several fields share is copied once.
     """
     taken: dict[int, NDArray[Any]] = {}
 
@@ -539,7 +541,7 @@ def grouped(
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:
-    """The data of every study; `column` contains the names of the studies; cached for the last two columns."""
+    """Split the data by the names of studies in `column`; the results for the last two columns are cached."""
     return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
 
 

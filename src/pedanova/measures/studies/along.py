@@ -1,8 +1,8 @@
 """Importances at several budgets, and how well their rankings agree with the ranking at the full budget.
 
 For the interval of Spearman's correlation, the shares of both rankings are drawn independently within their intervals.
-If the rankings share trials, this makes the interval wider than necessary. Parameters that have a clear effect in
-neither answer share the last rank.
+If both rankings use the same trials, this makes the interval wider than necessary. Parameters without a clear
+effect in either answer are tied at the last rank.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng
 
 
 def _as_sure_as(rows: Sequence[Importance], centre: Sequence[Importance]) -> list[Importance]:
-    """The shares of `centre`, with intervals as wide as in `rows`."""
+    """The shares of `centre`, with the intervals of `rows` moved to these shares."""
     return [
         replace(mid, low=mid.share + (row.low or 0.0) - row.share, high=mid.share + (row.high or 0.0) - row.share)
         for row, mid in zip(rows, centre, strict=True)
@@ -187,7 +187,7 @@ class Along(Table):
 
     @property
     def since(self) -> float | None:
-        """The lowest budget with the same ranking as the full budget and all budgets between; None if there is none."""
+        """From this budget on, all rankings are the same as at the full budget; None if there is no such budget."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":
@@ -350,13 +350,7 @@ def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
         return []
     words = f"{left:,} of {most:,} trials reached {name} {short(steps[-1].budget)}, perhaps because they were "
     return [
-        Note(
-            "doubt",
-            words,
-            "better than the others before; ",
-            Arg("among", "full"),
-            " uses the same trials at every budget",
-        )
+        Note("doubt", words, "better at lower budgets; ", Arg("among", "full"), " uses the same trials at every budget")
     ]
 
 

@@ -183,7 +183,7 @@ def with_values(
 
 
 def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, TableOptions]:
-    """The records with all budgets and pruned trials, and options with a space for all values in these records."""
+    """The records of all budgets, also of pruned trials, and options whose space has all values of these records."""
     records, request = origin.records, origin.request
     rule = records.metadata.where
     ours = name is None or name in columns_in(rule or "", records.columns)
@@ -280,7 +280,7 @@ def along_budgets(
 def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
     """A function that computes the answer at one budget; it must be called with the highest budget first.
 
-    With ``among="full"``, only configurations of the highest budget with enough rows are used at the other budgets.
+    With ``among="full"``, lower budgets use only configurations that were also run at the full budget.
     """
     within: list[NDArray[np.bool_]] = []
 
@@ -316,7 +316,7 @@ def part_of(target: object) -> float:
 def refined(
     answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
 ) -> Along:
-    """Answer more budgets, to find the lowest budget with the same ranking as the full budget."""
+    """Compute importances at more budgets, to find the lowest one with the same ranking as the full budget."""
     answers, others = list(answers), list(others)
     while True:
         enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])

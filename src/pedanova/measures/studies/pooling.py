@@ -1,8 +1,8 @@
 """Statistics over studies: random-effects means (Paule and Mandel 1982), rank tests and disagreements.
 
 All studies get the same sampling variance per row of data. Otherwise, studies with small shares would get too much
-weight, because a small share has a small variance. Intervals are computed as by Hartung and Knapp (2001), which is
-valid for few studies.
+weight, because a small share has a small variance. The intervals of Hartung and Knapp (2001) are valid for
+few studies.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def friedman(ranks: Reals) -> tuple[float, float]:
 
 
 def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
-    """The longest runs (first, last) of two or more sorted mean ranks that differ by at most `critical`."""
+    """Groups of two or more neighbours in the sorted `ranks` that differ by at most `critical`, as (first, last)."""
     runs: list[tuple[int, int]] = []
     for first, rank in enumerate(ranks):
         last = max(place for place, other in enumerate(ranks) if other - rank <= critical)
@@ -278,8 +278,8 @@ def disagreements(studies: list[str], names: list[str], shares: Reals, variances
 def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     """For each study, the mean of all other studies, and the p-value of the difference (Student).
 
-    The spread between studies is estimated without the study in question (DerSimonian and Laird), because an outlier
-    would otherwise inflate the spread and be missed.
+    The spread between studies is estimated from the other studies (DerSimonian and Laird). Otherwise an outlier would
+    inflate the spread, and would not be found.
     """
     weights = 1.0 / own if (own > 0).all() else np.ones(len(values))
     sums = [float(np.sum(weights * values**power)) - weights * values**power for power in (0, 1, 2)]

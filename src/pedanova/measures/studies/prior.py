@@ -1,4 +1,4 @@
-"""Where good values lie over many studies: a density for every parameter, to sample the next search from.
+"""Where good values lie over many studies: a density for every parameter, from which to draw the next search.
 
 Each study contributes a lift: the frequency of a value in the target divided by its frequency in all rows. The lift
 depends neither on the sampler of the study nor on the scale of its domain. docs/studies.md has measurements.
@@ -66,7 +66,7 @@ class ParameterPrior:
         return value_in(self.parameter, int(np.argmax(np.where(self.uniform > 0, self.lift, 0.0))))
 
     def bulk(self) -> list[tuple[int, int]]:
-        """The most likely cells, which contain `MASS` of the density, as ranges (first, last + 1)."""
+        """The most likely cells, as ranges (first, last + 1); their total probability is `MASS`."""
         order = np.argsort(-self.lift, kind="stable")
         reached = np.cumsum(self.density[order])
         cells = np.sort(order[: int(np.searchsorted(reached, MASS - 1e-12)) + 1])
@@ -139,13 +139,13 @@ class SearchPrior(NamedTable[ParameterPrior]):
         return [
             self.column("parameter", lambda row: row.name),
             self.column("best", lambda row: short(row.mode)),
-            self.column(f"{percent(MASS)} of the prior in", lambda row: row.in_words()),
+            self.column(f"{percent(MASS)} of the prior lie in", lambda row: row.in_words()),
             self.percents("size", "of the domain"),
         ]
 
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
-        words = f"Prior from the values in {self.target} of {len(self.studies)} {many}"
+        words = f"Search prior from {len(self.studies)} {many}, where good values are those in {self.target}"
         return f"{words}; {percent(self.safety)} of all draws are uniform"
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
@@ -239,7 +239,10 @@ def densities_by_study(
 
 
 def lift_of(density: Densities) -> Reals:
-    """(cells,) The lift of each cell in one study; cells between a few distinct values get the lift of the nearest."""
+    """(cells,) The lift of each cell in one study.
+
+    If the parameter has only a few distinct values, each cell gets the lift of the nearest value.
+    """
     rows = max(1.0, density.basis.rows[0])
     bins = bins_of(density.parameter, density.basis.region)
     if bins.apart:
@@ -255,7 +258,10 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
-    """(cells,) The lift of a study on the common grid: scaled to a mean of 1 in the study's domain, and 1 outside."""
+    """(cells,) The lift of a study, for the cells of the common grid.
+
+    It is 1 outside the study's domain, and has the mean 1 inside.
+    """
     grid = grid_of(common)
     cells = matching_cells(grid_of(own), grid)
     inside = cells >= 0
@@ -267,7 +273,7 @@ def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
 
 
 def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
-    """(cells,) The cell of `own` at the middle of each cell of `common`; -1 outside of `own`."""
+    """(cells,) For each cell of `common`, the cell of `own` that contains its middle; -1 if there is none."""
     if not isinstance(own.parameter, Float | Int):
         cells = own.match(tuple(common.centres())).astype(np.int64)
         return np.where(cells < own.cells, cells, -1)
@@ -285,7 +291,7 @@ def pooled_lift(lifts: Reals, uniform: Reals, strength: float) -> Reals:
 
 
 def drawn_cells(row: ParameterPrior, heights: Reals, uniform: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """(draws,) A cell for each random number in `heights`, from the density or, where `uniform` is True, uniformly."""
+    """(draws,) Turn random numbers (0 to 1) into cells: uniformly where `uniform` is True, else by the density."""
     cells = np.empty(len(heights), dtype=np.int64)
     for density, mask in ((row.density, ~uniform), (row.uniform, uniform)):
         below = np.cumsum(density)

@@ -1,7 +1,8 @@
 """How much of the variance is due to the random seed, from repeated runs; the rest is what parameters can explain.
 
 The model has one-way random effects in unbalanced groups (Searle, Casella and McCulloch 1992). Intervals come from a
-jackknife over configurations (Arvesen 1969). It uses log(mean square between / within), which is nearly normal.
+jackknife over configurations (Arvesen 1969). The jackknife uses log F, which is nearly normal; F is the mean square
+between configurations divided by the mean square within them.
 """
 
 from __future__ import annotations
@@ -118,20 +119,23 @@ class Seeds(NamedTable[SeedPart]):
         there = f"{percent(reached.seed)} ({interval(reached.low, reached.high)})"
         return (
             f"The seed accounts for {own}: all parameters together cannot account for more than {percent(most)}. "
-            f"It accounts for {there} of the variance of being in {self.target}: "
-            f"importances cannot exceed {percent(reached.ceiling)}."
+            f"Whether a trial is in {self.target} also depends on the seed: {there} of the variance, "
+            f"so importances cannot exceed {percent(reached.ceiling)}."
         )
 
 
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The seed's fraction of the variance of each quantity in `varying`; `groups` numbers each row's configuration."""
+    """The seed's fraction of the variance of each quantity in `varying`.
+
+    `groups` has the index of each row's configuration.
+    """
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:
         many = "no configuration is" if repeated == 0 else "one configuration is"
-        words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations); at least {FEWEST} repeated "
-        remedy = "ones are needed to separate the seed from the parameters; run some again with another seed, or, if "
-        raise DataError(words, remedy, "a column makes every row different, name it in ", Arg("exclude"))
+        words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations); "
+        remedy = f"to separate the seed from the parameters, run at least {FEWEST} configurations with several seeds; "
+        raise DataError(words, remedy, "if a column makes every row different, name it in ", Arg("exclude"))
     rows, notes = [], []
     if repeated < ROUGH:
         notes.append(Note("doubt", f"only {repeated} configurations are repeated, so these numbers are rough"))
@@ -200,7 +204,7 @@ class ConfigurationSums:
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """(configurations,) For each i: `ratio` without configuration i; with all configurations if ``out[i]`` is 0."""
+        """(configurations,) `ratio` without configuration i; where ``out[i]`` is 0, `ratio` of all configurations."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2

@@ -51,7 +51,7 @@ class StudyRelation:
     def in_words(self) -> str:
         rows = {
             "same": "both contain the same rows",
-            "continued": "the {0} study continues the {1} study, and also contains the rows of the {1} study".format(
+            "continued": "the {} study continues the {} study: it contains the same rows and more".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
             "again": f"{self.common:.0%} of the configurations were run in both studies, with different results: "
@@ -221,7 +221,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ (by `p_adjusted`, or else by the interval), and at least one matters."""
+        """Whether the shares clearly differ and one matters; uses `p_adjusted` or, without it, the interval."""
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:
@@ -308,9 +308,10 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
 def recovered(one: Importance, two: Importance) -> Difference:
     """The difference of two shares, with an interval from their intervals.
 
-    The method is variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008): the distance to an end
-    is √(a² + b²), where a and b are distances from the two shares to ends of their intervals. The shares are treated as
-    independent; if they come from the same rows, the interval is wider than necessary.
+    The method is variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008). Let a and b be the
+    distances from the two shares to ends of their intervals. Then the difference has the distance √(a² + b²) to an end
+    of its interval. The shares are treated as independent; if they come from the same rows, the interval is wider than
+    necessary.
     """
     gap = one.share - two.share
     ends: Ends = (None, None)

@@ -48,9 +48,9 @@ def answer(
 ) -> Importances:
     """The importances from counts or from a model; `whole` means that the region contains all rows.
 
-    A `brief` answer has no notes, because notes take longer to compute than the numbers. A `narrowed` answer has only
-    some parameters: ratios are relative to these parameters, and copies are not named. If an adaptive sampler chose the
-    trials, the answer also contains the result for the best trials.
+    A `brief` answer has no notes, because notes take longer to compute than the numbers. A `narrowed` answer has
+    fewer parameters; ratios are relative to these parameters, and copies are not listed. If an adaptive sampler chose
+    the trials, the answer also contains the result for the best trials.
     """
     result = estimate(query, question)
     copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
@@ -100,7 +100,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None for the words of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """A function that counts the model's points in coarse cells of sets of parameters; None to count rows."""
+        """A function that counts the model's points for sets of parameters; None if rows are counted instead."""
         model_query = self.model_query
         return (
             None
@@ -126,7 +126,7 @@ def resolve(query: Query, question: Question, *, objective: str) -> ResolvedQues
 
 
 def words_of(query: Query, model_query: ModelQuery, objective: str) -> tuple[str, str]:
-    """Target and region in words: the fraction of the space, the objective at its end, and the number of its trials."""
+    """Target and region in words: "the best 10 % of the space (error ≤ 0.2; it contains 40 of your 90 trials)"."""
     ranks, sign = model_query.samples.ranks, query.levels.sign
     words = []
     for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
@@ -172,9 +172,9 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
     gates = [pair for pair in pairs if pair not in declared and {*pair} <= {*shown}]
     for parent in sorted({parent for parent, _ in gates}):
         children = [child for one, child in gates if one == parent]
-        have = "has" if len(children) == 1 else "have"
-        words = f"{listed(children, most=4)} {have} a value only for some values of {parent}"
-        notes.append(Note("answer", f"{words}; these importances include the effect of having a value"))
+        exist = "exists" if len(children) == 1 else "exist"
+        words = f"{listed(children, most=4)} {exist} only for some values of {parent}"
+        notes.append(Note("answer", f"{words}; these importances include the effect of existing or not"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""

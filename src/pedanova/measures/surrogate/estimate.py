@@ -54,7 +54,7 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """The rows that are searched for copies, repeats and signs of an adaptive sampler; may be a sample."""
+        """The rows, or a sample of them, that show copies, repeats and signs of an adaptive sampler."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
@@ -112,7 +112,7 @@ def estimate(query: Query, question: Question) -> ShareEstimate:
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model; or None if counts are used, with a note on the reason where it helps."""
+    """The question to the model; None if counts are used. A note may say why."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
@@ -134,7 +134,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """Why no model can be used (empty if one can), and whether this is only because the rows are gone."""
+    """Why no model can be used (empty if one can), and whether missing rows are the only reason."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -255,7 +255,7 @@ def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
-    """The contrasts; if configurations are repeated, with the number of rows that are worth one independent row."""
+    """The contrasts; if configurations are repeated, with the design effect of these repeats."""
     model = query.shown
     if model is None:
         return query.contrasts

@@ -5,9 +5,10 @@
    around it.
 3. Functions are drawn at uniform points, and noise is added to them. Nobody knows how much of the residuals is noise:
    the first sample gets no noise, each later sample gets more, and the last gets all of the fitted noise.
-4. The process of all rows mostly describes differences between bad rows, and treats a jump between good and bad rows as
-   noise. So a second process is fitted to the best half of the rows. It reorders the points of this half in every
-   second pair of samples. A third process does the same for the best tenth, also in half of the pairs.
+4. The Gaussian process of all rows mostly describes differences between bad rows. It treats a jump between good and bad
+   rows as noise. So a second process is fitted to the best half of the rows; half of the samples use it to reorder the
+   best half of their points. A third process is fitted to the best tenth; half of the samples use it for their best
+   tenth.
 """
 
 from __future__ import annotations
@@ -156,8 +157,8 @@ def fit(
 ) -> FittedModel:
     """Fit a model to the rows; the order of rows and columns does not matter.
 
-    `near` is a model of more rows. With it, the fit is faster: the sampler is known, and the search starts at the
-    settings of `near`, without cross-validation.
+    `near` is a model of more rows. It makes the fit faster: its sampler is used, and the search starts at its settings,
+    without cross-validation.
     """
     with one_thread():
         dependence = dependence or dependence_of(rows)
@@ -246,7 +247,7 @@ def is_complete(configurations: Configurations) -> bool:
 
 
 def influences(data: FitData, settings: KernelSettings) -> list[float]:
-    """For each parameter: 1 minus the mean kernel (its first term) of two points that differ in this parameter only."""
+    """For each parameter: how much the first term of the kernel falls, on average, if only this parameter changes."""
     positions = data.points.take(slice(None, None, VORONOI)).positions
     gaps = (positions - positions[::-1]) ** 2
     first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
@@ -296,7 +297,7 @@ def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
 
 
 def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSettings]:
-    """How well kernel settings from each half of the rows predict the other half, and the mean of both settings."""
+    """Fit settings to each half of the rows, test them on the other half, and return the skill and mean settings."""
     levels = np.unique(data.configurations.levels[chosen], return_inverse=True)[1]
     scores = scores_of(levels, np.ones(len(chosen)))
     side = np.arange(len(chosen)) % 2  # configurations are already in random order

@@ -365,7 +365,10 @@ class PriorFunctions:
 
     @classmethod
     def drawn(cls, process: Posterior, draws: int, rng: np.random.Generator) -> PriorFunctions:
-        """Draw functions from the prior; the kernel 1 / (1 + r²) is the mean of exp(-v·r²) over exponential v."""
+        """Draw functions from the prior.
+
+        The kernel 1 / (1 + r²) is the mean of exp(-v·r²), where v has an exponential distribution.
+        """
         deviation = math.sqrt(process.scale)
         features, additive = process.rows.positions.shape[1], process.rows.basis.shape[1]
         frequencies = rng.standard_normal((features, FREQUENCIES)) * np.sqrt(2.0 * process.weights)[:, None]

@@ -143,7 +143,10 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
 
 
 def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """Each cell's position (0 to 1) in its block, or ½ outside `blocks`; and which cells are inside; both (rows, 1)."""
+    """Each cell's position (0 to 1) in its block, and whether the cell lies in one of `blocks`; both (rows, 1).
+
+    A cell outside `blocks` has the position ½.
+    """
     position = np.full(len(cells), 0.5, dtype=np.float32)
     inside = np.zeros(len(cells), dtype=bool)
     for block in blocks:

@@ -128,7 +128,10 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Set parameter `j` to `cell` in the configurations `some`; all of these must have the same cell before."""
+        """Set parameter `j` to `cell` in the configurations `some`.
+
+        Before the change, all these configurations must have the same value of the parameter.
+        """
         before = int(self.settings[some.argmax(), j])
         self.settings[some, j] = cell
         model = self.model
@@ -233,7 +236,10 @@ def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean absolute leave-one-out error in units of `ranked`, so that errors of both transforms are comparable."""
+    """The mean absolute error of leave-one-out predictions.
+
+    Predictions are converted to the scale of `ranked`, so that errors of different transforms can be compared.
+    """
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

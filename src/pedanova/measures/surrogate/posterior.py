@@ -1,7 +1,7 @@
 """Posterior samples: functions drawn from the model at uniform points of the space.
 
-A sample is stored as the order of the points from best to worst. The orders (two bytes per point) and the cells of the
-points (one byte per parameter) answer every question about a target, region or box; the rows are not needed.
+A sample is stored as the order of the points from best to worst, with two bytes per point. The cells of a point take
+one byte per parameter. Orders and cells answer every question about a target, region or box, without the rows.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ def even_points(
     """(points, parameters) The cells of points that are uniform along every parameter, and nearly independent.
 
     Parents decide whether their children have a value, and from which domain. If such a parent is not in the space, its
-    children have values (and domains) as often as in the rows `seen`. With `like_rows`, the points are distributed like
-    the rows if these clearly differ from the prior. The cells of a copy are computed from the cells of its original.
+    children have values (and domains) as often as in the rows `seen`. With `like_rows`, the points follow the
+    distribution of the rows if it clearly differs from the prior. The cells of a copy are computed from the cells of
+    its original.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
@@ -99,10 +100,10 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
-    """(points,) The cells of a copy at the points, where its original has the cells `points`.
+    """(points,) The cells of a copy, where `points` has the cells of its original.
 
-    `known` has the cells of original and copy in the rows. Each point takes the cell of the copy from the row in which
-    the original is nearest.
+    `known` has the cells of the original and of the copy in the rows. Each point takes the copy's cell from the row
+    whose original is nearest to the point.
     """
     order = np.argsort(known[0], kind="stable")
     original, copy = (column[order] for column in known)
@@ -145,10 +146,10 @@ class DrawnParent:
     places: Places  # (points,)
 
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
-        """(points,) Where the parent has one of `values`, which gives its child a value (or a certain domain).
+        """(points,) Whether the parent has one of `values` at each point.
 
-        If a bound of `values` lies inside a cell, the rows of the cell decide: `there` says which rows have such a
-        child.
+        If a bound of `values` lies inside a cell, the rows of this cell decide: enough of them must have the child.
+        `there` says which rows have the child.
         """
         points, rows = (
             equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
@@ -190,7 +191,7 @@ def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there:
 def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
     """(points,) The index of the domain that the parents require at each point; None if the parent is not in the space.
 
-    An inactive point gets the number of domains as its index. `own` has the index of each row.
+    An inactive point gets the number of domains as its index. `own` has the index of the domain in each row.
     """
     if not isinstance(parameter, Switch):
         return np.where(active, 0, 1).astype(np.int32)
@@ -204,7 +205,7 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
 
 
 def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
-    """Draw a domain for each point with the frequencies of the rows, and a relative position in it; both (points,).
+    """Draw a domain for each point, as often as it occurs in the rows, and a position (0 to 1) in this domain.
 
     Rows outside the space are used only with `outside`.
     """
@@ -235,7 +236,7 @@ def margin(grid: Grid, seen: Places) -> Reals:
 def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
     """The range of cells that were sampled: the first cell, and the last cell + 1.
 
-    The range is extended to the end of the block if at most `MISSED_ROWS` rows are expected in the cells without rows.
+    Empty cells at an end of the block also belong to the range if the prior expects at most `MISSED_ROWS` rows there.
     """
     first, end = int(seen.min()), int(seen.max()) + 1
     below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
@@ -243,7 +244,7 @@ def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
-    """(cells,) The distribution of the rows in a block: the prior, changed by all waves that are larger than chance."""
+    """(cells,) The distribution of the rows in a block: the prior, plus the waves that chance cannot explain."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
@@ -299,7 +300,7 @@ ROUNDING = 1e-9  # because parts of the space are sums of weights
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectiveRanks:
-    """The distinct objectives, best first; for each, the rows and the fraction of the space that are at least as good.
+    """The distinct objectives, best first; for each, how many rows and how much of the space are at least as good.
 
     A quantile or a threshold never separates rows with equal objectives.
     """
@@ -507,7 +508,7 @@ class PosteriorSamples:
     def box(self, kept: Mapping[str, Mask]) -> Mask:
         """(points,) Which points lie in a box; `kept` has a mask of grid cells for each restricted parameter.
 
-        A coarse cell lies in the box if more than half of its prior does.
+        A coarse cell lies in the box if more than half of its prior probability lies there.
         """
         inside, index = np.ones(len(self), dtype=bool), {name: i for i, name in enumerate(self.space)}
         for name, cells in kept.items():
@@ -569,7 +570,10 @@ class PosteriorSamples:
         return self._flat[grids.cells]
 
     def alone(self) -> Reals:
-        """(parameters,) How much of the variance of the points' mean ranks each parameter alone explains (0 to 1)."""
+        """(parameters,) How much each parameter alone explains, from 0 to 1.
+
+        It is a fraction of the variance of the points' mean ranks.
+        """
         if not self._alone:
             grids = self.grids()
             flat = self.flat(grids).ravel()

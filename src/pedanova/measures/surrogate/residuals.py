@@ -1,9 +1,10 @@
 """Use the residuals of the rows to correct the shares that the model predicts.
 
 For a row with the value x of one parameter, let y be 1 if the row is in the target, and 0 otherwise. The model predicts
-y in two ways: h(x) uses only x, and p uses all parameters (the prediction from all other configurations). Then
+y in two ways: h(x) uses only x, and p uses all parameters (the prediction from all other configurations). So y is a
+sum:
 
-    y = h(x) + [p - h(x)] + [y - p]
+    y = h(x) + [p - h(x)] + [y - p].
 
 If parameters are independent in the rows, the second term (dependence) does not vary with x. If the model is right, the
 third term (misfit) does not vary with x. Both terms are expanded in orthonormal functions of x: first h itself, then
@@ -68,7 +69,7 @@ class LeaveOneOut:
         return normal_below((thresholds[:, None] - self.mean) / deviations)
 
     def _thresholds(self, part: float, deviations: Reals) -> Reals:
-        """For each line of `deviations`, the score below which the fraction `part` of the rows is expected.
+        """For each line of `deviations`: the best fraction `part` of the rows is expected below this score.
 
         On the scale of normal quantiles, this fraction is nearly linear in the score, so a few steps are enough.
         """
@@ -83,7 +84,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums over the rows of a region in each cell, with the cells of all parameters in one array.
+    """Sums over the rows of a region, by cell; each array has the cells of all parameters.
 
     Variances are sums over configurations, because rows of one configuration are not independent.
     """
@@ -157,7 +158,7 @@ Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
 def curve_of(
     samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
 ) -> tuple[Reals, Reals]:
-    """How many points of the target, and how many of the region, lie in each cell: means over samples; both (cells,).
+    """The numbers of points in each cell, averaged over samples: for the target and for the region, both (cells,).
 
     `numbers` (cells,) contains the position of every cell in the canonical order.
     """
@@ -228,8 +229,8 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
 def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
     """The weight of each parameter's correction, and the variance that remains after it; both (parameters,).
 
-    The square roots of all shares are assumed to have the same relative error. The corrections show how likely each of
-    the `RELATIVE_ERRORS` is, and the result is the mean over these errors.
+    The square roots of all shares are assumed to have the same relative error. The corrections show how likely each
+    error in `RELATIVE_ERRORS` is; the result is the mean over these errors.
     """
     prior = (RELATIVE_ERRORS[:, None] * root) ** 2
     total = prior + noise
@@ -242,7 +243,7 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
 
 
 def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
-    """The coefficient of h in the misfit and its variance, then the same for the dependence."""
+    """The coefficient of h and its variance: first in the misfit, then in the dependence."""
     if pair is None:
         return 0.0, 1e-12, 0.0, 1e-12
     misfit, columns, _ = pair
@@ -250,11 +251,11 @@ def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
 
 
 def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
-    """The sum of squared coefficients over all octaves that are larger than chance, and the variance of this sum.
+    """The sum of squared coefficients over all octaves that chance cannot explain, and the variance of this sum.
 
-    Chance is estimated from the variance of the residuals. An octave of the misfit must also be larger than a correct
-    model would give, and an octave of the dependence must reach twice the threshold. If misfit and dependence cancel in
-    an octave, the octave adds little.
+    The effect of chance is estimated from the variance of the residuals. An octave of the misfit must also be larger
+    than in a correct model. For an octave of the dependence, the threshold is twice as high. If misfit and dependence
+    cancel in an octave, the octave adds little.
     """
     if pair is None:
         return 0.0, 0.0

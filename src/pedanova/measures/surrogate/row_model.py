@@ -112,7 +112,7 @@ class RowModel:
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
-        """How many rows are worth one independent row, because configurations are repeated; 1 if none is.
+        """The design effect of repeated configurations: this many rows count as one independent row.
 
         `target` and `region` are masks over `rows`.
         """

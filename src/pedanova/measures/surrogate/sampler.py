@@ -1,9 +1,9 @@
 """The configurations that were run, and evidence that an adaptive sampler chose them.
 
 In a random search, columns are independent. An adaptive sampler moves toward good values in all columns at once. This
-leaves three traces: some rows have common values in many columns and others in none, good configurations are run again,
-and values drift with the trial number. A search that varies one parameter at a time leaves the opposite trace: rows
-have common values in all columns but one.
+leaves three traces: some rows have frequent values in many columns and other rows have rare ones, good configurations
+are run again, and values drift with the trial number. A search that varies one parameter at a time leaves the opposite
+trace: rows have frequent values in all columns but one.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def configurations_of(rows: RankedRows) -> Configurations:
 class SamplerEvidence:
     """Signs of an adaptive sampler, in units of their standard deviation in a random search."""
 
-    together: float  # rows have common values in several columns at once; negative: in all but one
+    together: float  # rows have frequent values in several columns at once; negative: in all but one
     again: float  # better configurations were run more often
-    drift: float | None  # values change with the trial number, or become more common
+    drift: float | None  # values change with the trial number, or become more frequent
     repeated: bool = False  # configurations are repeated more often than independent columns allow
     stepwise: bool = False  # most configurations differ from another in a single column
     designed: bool = False  # some trials have the mark of `next_trials`
@@ -95,7 +95,7 @@ def sampler_of(configurations: Configurations, dependence: Dependence) -> Sample
 
 
 def joint_concentration(configurations: Configurations, dependence: Dependence) -> float:
-    """How often rows have common values in several columns at once, in standard deviations of a random search.
+    """Whether frequent values of several columns occur in the same rows, in standard deviations of a random search.
 
     For each pair of columns, rows without a value in one of them are left out.
     """
@@ -114,7 +114,7 @@ def joint_concentration(configurations: Configurations, dependence: Dependence) 
 
 
 def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals]:
-    """By column: how common the value of each row is (log of its frequency); NaN for missing values."""
+    """By column: the log of the frequency of each row's value; NaN for missing values."""
     columns = {}
     for j in range(arrangement.varying):
         if isinstance(arrangement.space[arrangement.names[j]], Moving):
@@ -178,10 +178,10 @@ def column_drift(configurations: Configurations, number: Reals, usual: Sequence[
 
 
 def settling(number: Reals, usual: Sequence[Reals]) -> float:
-    """Whether later trials have more common values than the first trials, in standard deviations of a random search.
+    """Whether later trials have more frequent values than the first trials, in standard deviations of a random search.
 
-    An adaptive sampler starts anywhere and soon settles. The trials are divided where the change is clearest. The
-    result is corrected for this choice, with the largest standardised step of a Brownian bridge.
+    An adaptive sampler starts anywhere and soon settles. The trials are divided where the change is clearest. To
+    correct for this choice, the change is compared with the largest standardised step of a Brownian bridge.
     """
     rows = len(number)
     if not usual or rows < 4 * FEWEST_FIRST:

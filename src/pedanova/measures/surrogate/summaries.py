@@ -95,7 +95,10 @@ def sampled_shares(
     baseline: str = "region",
     children: Collection[str] = (),
 ) -> SampledShares:
-    """The shares for one target and region; the share of `children` ignores whether they have a value."""
+    """The shares for one target and region.
+
+    The share of a parameter in `children` does not count the effect of being active or not.
+    """
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
     targets, regions = samples.count(target, grids), samples.count(region, grids)
@@ -117,8 +120,8 @@ def shares_of_counts(
 ) -> SampledShares:
     """Shares from counts of points (draws, cells); `regions` are (1, cells) if they are the same in all samples.
 
-    `of_value` (parameters,) is True if the share ignores whether the parameter has a value. `shared` is how many points
-    the targets of two samples have in common, on average.
+    `of_value` (parameters,) is True where the effect of being active or not does not count. `shared` is the mean number
+    of points that the targets of two samples have in common.
     """
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
@@ -151,7 +154,10 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share of the mean density; squares are products of two samples, so that noise cancels."""
+    """(parameters,) The share of the mean density.
+
+    A square is the product of two different samples, so that their noise cancels.
+    """
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
@@ -173,7 +179,7 @@ def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
 def model_sets(
     samples: PosteriorSamples, target: RankRange, region: RankRange, groups: Mapping[str, Groups], sets: Sequence[Names]
 ) -> SetTally:
-    """For every set of parameters, how many points of target and region lie in each cell of `groups`, on average."""
+    """For every set of parameters, the mean numbers of target points and of region points in each cell of `groups`."""
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
     weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
