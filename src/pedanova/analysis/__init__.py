@@ -1,1 +1,1 @@
-"""The functions `analyze` and `load`, and the class `Analysis` of their results."""
+"""The functions `analyze` and `load`, and `Analysis`, the class of their results."""

@@ -270,13 +270,13 @@ class Analysis(Output):
         target, region, estimator, seed, of
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. If
-            there are many, larger sets use only parameters from the strongest pairs (12 parameters for triples).
+            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. With
+            many parameters, larger sets use only parameters from the strongest pairs (12 parameters for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
         corrected
-            Whether to subtract what chance alone would give.
+            Whether to correct the numbers for chance.
         params
             The parameters to pair; None for all.
 
@@ -388,7 +388,7 @@ class Analysis(Output):
             A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
             values of a log (Optuna's reports, Ray Tune, Lightning …). None for the budgets that the source records.
         target, region
-            Quantiles of the rows of each budget.
+            Quantiles; at each budget they refer to the rows of this budget.
         at
             The budgets to use; None for all budgets, but at most twelve.
         among

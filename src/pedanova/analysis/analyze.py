@@ -98,8 +98,8 @@ def analyze(
     names
         Column names of a 2-D NumPy array.
     levels
-        The quantiles at which rows are counted, or the ``data.levels`` of another analysis, so that the two analyses
-        can be added. By default a list of quantiles from 0.001 to 1.
+        The quantiles at which rows are counted; by default a list from 0.001 to 1. To add two analyses, pass the
+        ``data.levels`` of the first to the second.
     reading
         How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without
         an objective. Example: ``pa.Reading(state="status", failed="worst")``.

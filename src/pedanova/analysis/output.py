@@ -232,7 +232,7 @@ class Output:
         height
             The height of the frame in pixels.
         live
-            Whether rows can be selected. By default, they can if anywidget is installed and the rows are available.
+            Whether rows can be selected. By default True if anywidget is installed and the rows are available.
         options
             The options of `report`.
 

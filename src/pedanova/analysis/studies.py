@@ -61,8 +61,8 @@ class Across(Pooling):
     studies
         For every study: its number of rows, its first parameters, and its agreement with the others.
     ranks
-        Friedman's test of all ranks, with mean ranks and the critical difference. None if there is no test: at least
-        two studies must share at least two parameters.
+        Friedman's test of all ranks, with mean ranks and the critical difference. None if fewer than
+        two studies share at least two parameters.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
@@ -213,7 +213,7 @@ def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
 
 
 def named_analyses(data: object, objective: object, table: TableKeywords) -> dict[str, Analysis]:
-    """An analysis for each study by name; files are loaded, and other data are analysed with the options in `table`."""
+    """An analysis for each study by name; saved analyses are loaded, other data are analysed with `table`."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
@@ -438,7 +438,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "ranges differ, so the importances refer to different ranges; rows are needed for a common range"
+        words = "ranges differ, and without rows the studies cannot be restricted to the common range"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "the two studies have different ranges; only rows inside the common range are compared"

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.next_trials import NextTrials
 
-BEST_ROWS = "Rows are ordered by Pareto front. No other row is better in all objectives than a row on the first front."
+BEST_ROWS = "Rows are ordered by Pareto front. A row is on the first front if no other row is better in all objectives."
 SHOWN = 3  # densities that are shown if no parameter is named
 
 

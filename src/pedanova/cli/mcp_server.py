@@ -187,7 +187,7 @@ class Tools:
     def next_trials(
         self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
     ) -> str:
-        """Configurations to run next: goal "know", "win" or "both". Log each trial's `pedanova_next`. JSON."""
+        """Configurations to run next: goal "know", "win" or "both". Keep `pedanova_next` in the log. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)

@@ -81,7 +81,7 @@ def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """A note if a quantile has more or fewer rows than usual: because of ties, or if the levels are not `own`."""
+    """A note if ties, or levels from another analysis (not `own`), change the number of rows in a quantile."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)

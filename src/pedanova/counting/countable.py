@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Add thresholds to `levels` and count again; quantiles are added only if the levels are `own`."""
+        """Add thresholds to `levels` and count again; quantiles are added only if the levels come from these rows."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels

@@ -1,8 +1,8 @@
 """Count target and region rows in coarse grids of two or more parameters.
 
 The coarse cell of a row in one column is one byte. The kernel counts pairs of bytes. For larger sets of parameters, a
-byte combines the cells of several columns. With many rows, this is also faster for pairs: if a byte combines two
-columns, one pair of bytes gives the counts of four pairs of columns.
+byte combines the cells of several columns. With many rows, this is also faster for pairs: if each byte combines
+two columns, one pair of bytes gives the counts of four pairs of columns.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def tally_sets(
 
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
-    """The codes of those `rows` that are in the region, and their coarse cells for every parameter."""
+    """For the `rows` in the region: their codes, and their coarse cells for every parameter."""
     parts = codes[rows]
     inside = None if parts.max(initial=0) < PARTS else np.flatnonzero(parts < PARTS)
     columns = []
@@ -207,7 +207,7 @@ def count_sets(
 
 
 def is_shared(rows: int, columns: int, width: int) -> bool:
-    """Whether two columns fit into one byte, and counting them together is faster although its tables are larger."""
+    """Whether two columns fit into one byte, and this saves time although the tables are larger."""
     side, pairs = width**2, math.comb(columns, 2)
     entries = math.comb(-(-columns // 2), 2) * PARTS * side**2
     return columns > 2 and side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > ROWS_AN_ENTRY * entries

@@ -205,8 +205,8 @@ class ObjectiveSpread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Rows, Σ(f - centre) and Σ(f - centre)² of the objective f in every level. The centre is near the
-    level, to keep precision. The unit is a power of two, to avoid overflow. ``+`` adds the moments of two parts."""
+    """Rows, Σ(f - centre) and Σ(f - centre)² of the objective f in every level. The centre is near the level, to keep
+    precision. The unit is a power of two, to avoid overflow. ``+`` adds the moments of two parts of a table."""
 
     centres: Reals
     rows: NDArray[np.int64]

@@ -117,7 +117,7 @@ class Interactions(Table, Mapping[Names, Interaction]):
     cells
         The largest number of cells into which a parameter is divided.
     corrected
-        Whether the part that chance alone would give was subtracted.
+        Whether the numbers are corrected for chance.
     estimator
         ``"counts"`` or ``"surrogate"``; p-values always come from the rows.
 

@@ -77,7 +77,7 @@ class Rescan(Countable):
         except StartOverError:
             lost = {name: self.workers.lost.pop(name) for name in set(self.workers.lost) - lost_before}
             why = next(iter(lost.values()))  # removed again, because no answer may leave out these rows
-            raise DataError(f"{why}; this file was counted before: restore it, or analyze the other files") from None
+            raise DataError(f"{why}; the analysis used this file: restore it, or analyze the other files") from None
 
     def ranked(self) -> RankedObjective:
         return self.values_at, self.look.kept, self.look.numbers

@@ -223,7 +223,7 @@ def presence_part(
     forms: Mapping[str, Form],
     meter: Meter | None = None,
 ) -> Presence:
-    """For each value of a possible parent, count in how many kept rows the child has a value."""
+    """For each value of a possible parent, count in how many kept rows each child has a value."""
     tables = (
         {
             name: in_form(column, forms[name]) if name in forms and column.labels else column
