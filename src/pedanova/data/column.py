@@ -364,7 +364,7 @@ PLAIN = Form("plain")
 
 
 def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
-    """Read text such as "1h 20m" as the sum of its amounts in the base unit; None if the text has another form."""
+    """Convert text such as "1h 20m" to one number in the base unit (4800 s); None if the text has another form."""
     amounts = AMOUNT.findall(text) if len(text) <= LONGEST else []
     if not amounts or AMOUNT.sub("", text) or any(unit not in units for _, unit in amounts):
         return 0 if read_plain(text) == 0 else None
@@ -400,7 +400,7 @@ def forms_of(labels: Sequence[Label]) -> tuple[Form, ...]:
 
 
 def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
-    """All number formats that fit all labels, even if `PLAIN` fits, because later rows may need another format."""
+    """All number formats that fit all labels, even if `PLAIN` is one of them; later rows may need another format."""
     if any(isinstance(label, bool) for label in labels):
         return ()
     texts = _texts(labels)

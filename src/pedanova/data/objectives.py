@@ -152,7 +152,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
         notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as their {column.name}: treated as failed"))
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
-        many = "it is left out" if len(strange) == 1 else f"it and {len(strange) - 1} more are left out"
+        many = "it is left out" if len(strange) == 1 else f"{len(strange)} such rows are left out"
         notes.append(Note("doubt", f"{example}{many}; correct the values that should count", subject=column.name))
     return in_form(kept, form), notes
 

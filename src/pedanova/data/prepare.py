@@ -113,7 +113,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
 
 
 def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
-    """Notes on the number of NaN and infinite values of the objective."""
+    """Notes on how many values of the objective are NaN or infinite."""
     if goal.values.dtype.kind != "f":
         return []
     finite = all_finite(goal.values, threads=threads)
@@ -175,7 +175,7 @@ def settings_of(observed: Observations) -> list[Column]:
 
 
 def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
-    """Rank the `usable` rows by Pareto front of all objectives; other rows get NaN."""
+    """Rank the `usable` rows by Pareto front; other rows get NaN."""
     order = np.full(len(usable), np.nan)
     losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
     order[usable] = order_rows(losses[usable])

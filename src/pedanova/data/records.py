@@ -79,7 +79,7 @@ MARK = "pedanova_next"  # the column or attribute that marks trials proposed by 
 
 
 def mark_columns(names: Iterable[str]) -> list[str]:
-    """The columns that mark trials proposed by `next_trials`; a tool may have added a prefix to their names."""
+    """The columns that mark trials proposed by `next_trials`; their names may have a prefix from another tool."""
     return [name for name in names if name == MARK or name.endswith((f"_{MARK}", f".{MARK}", f"/{MARK}"))]
 
 

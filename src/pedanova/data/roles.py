@@ -382,7 +382,7 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
 
 
 def _stem(name: str) -> tuple[str, ...]:
-    """The words of a name without a summary at the end: acc_mean, acc_std and acc_best -> ("acc",)."""
+    """The words of a name, without a word for a summary at the end: acc_mean, acc_std and acc_best -> ("acc",)."""
     words = words_of(name)
     return words[:-1] if words and words[-1].rstrip("0123456789") in DEVIATIONS | {"best", "worst"} else words
 

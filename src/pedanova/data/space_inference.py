@@ -291,7 +291,7 @@ def column_roles(
 def guessed_roles(
     names: Sequence[str], goals: Sequence[Goal], table: Sequence[str], evidence: ColumnEvidence
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """Guess the role of each column; in memory, columns that rank the rows like an objective become doubtful."""
+    """Guess the role of each column; in memory, also doubt columns that rank the rows like an objective."""
     twins = [goal.twin for goal in goals if goal.twin is not None and goal.twin in names]
     left = [name for name in names if name not in twins]
     columns, roles = roles_of(left, evidence.columns, [goal.name for goal in goals], table)
@@ -304,7 +304,7 @@ def guessed_roles(
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
-    """Columns that are not parameters, because an option names them: trial states, feasibility and others."""
+    """Columns that the source or an option already uses, such as trial states; they are not parameters."""
     if request.space is not None or request.params is not None:
         return []
     feasible = request.feasible

@@ -167,7 +167,7 @@ LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
 
 
 def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> None:
-    """Raise an error if each row contains the name and the value of one parameter, instead of one trial."""
+    """Raise an error if the rows are not trials, but each row has the name and the value of one parameter."""
     if request.params is not None or request.space is not None or request.where is not None:
         return
     for name, value in pairwise(columns):
@@ -192,7 +192,7 @@ def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[Direction, str] | None]:
-    """A function that guesses the direction of an objective from the rows, for names that do not show it."""
+    """A function that guesses the direction of an objective from the rows, if its name does not show the direction."""
 
     def ask(name: str) -> tuple[Direction, str] | None:
         column = records.columns[name]

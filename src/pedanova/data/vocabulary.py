@@ -177,8 +177,8 @@ def known_form(word: str) -> str:
 def last_telling(name: str) -> tuple[str, bool] | None:
     """The last known word of a name, and whether words before it reverse its meaning, as "neg" does in neg_loss.
 
-    None if the name has no known word, or an unknown word follows it. Words after "per" do not count: the cost per
-    success is a cost.
+    None if the name has no known word, or if an unknown word follows the last known word. Words after "per" do not
+    count: the cost per success is a cost.
     """
     words = words_of(name)
     words = words[: words.index("per")] if "per" in words[1:] else words

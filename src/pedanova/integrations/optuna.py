@@ -130,7 +130,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
     """The share of each parameter, corrected for chance.
 
-    If all are 0, return uncorrected shares with wide smoothing: Optuna expects an answer even for very few trials.
+    If all shares are 0, return uncorrected shares with wide smoothing: Optuna expects an answer even for few trials.
     """
     result = importance_of(data, question)
     shares = {name: max(0.0, float(result[name].share)) for name in result}

@@ -64,7 +64,7 @@ def same_domain(one: Parameter, two: Parameter) -> bool:
 
 
 def same_cells(one: Parameter, two: Parameter) -> bool:
-    """Whether cell i of one domain has (nearly) the same values as cell i of the other, for all i."""
+    """Whether both domains are divided into (nearly) the same cells."""
     if one == two:
         return True
     both = isinstance(one, Float) and isinstance(two, Float) and (one.log, one.when) == (two.log, two.when)

@@ -61,7 +61,7 @@ def left_out(space: Space, form: str) -> list[Note]:
 
 
 def unfolded(space: Space) -> Space:
-    """Replace a range x with special values by two parameters: x_kind (a special value or "range") and x."""
+    """Split a parameter x that has special values: x_kind is a special value or "range", and x is the range."""
     plain: dict[str, Parameter] = {}
     for name, parameter in space.items():
         own = parameter.regimes if isinstance(parameter, Switch) and parameter.is_own else ()
@@ -126,7 +126,7 @@ def optuna_code(space: Space) -> str:
 
 
 def _test(parent: str, values: tuple[Value, ...]) -> str:
-    """A condition as Python code; a parent that has no value counts as nan, which makes comparisons false."""
+    """A condition as Python code; if the parent has no value, it is compared as nan, so the condition is false."""
     labels = tuple(value for value in values if not isinstance(value, Interval))
     tests = [f"params.get({parent!r}) in {labels!r}"] if labels else []
     got = f"params.get({parent!r}, float('nan'))"
@@ -185,7 +185,7 @@ def _item(name: str, domain: Domain) -> dict[str, Any]:
 
 
 def _part(name: str, parent: str, values: tuple[Value, ...]) -> dict[str, Any]:
-    """A condition for ConfigSpace, which has only < and >; ``<= 0.5`` becomes ``<`` the next float after 0.5."""
+    """A condition for ConfigSpace, which has only < and >; ``<= 0.5`` becomes ``< 0.5000000000000001``."""
     common = {"child": name, "parent": parent}
     labels = [value for value in values if not isinstance(value, Interval)]
     parts = [{"type": "IN", **common, "values": labels}] if labels else []

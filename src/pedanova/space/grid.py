@@ -215,7 +215,7 @@ def _int_grid(parameter: Int) -> Grid:
 
 
 def _log_int_grid(parameter: Int) -> Grid:
-    """A grid with cells of equal width on a log scale; the prior of a cell is the sum over its integers."""
+    """A grid with cells of equal width on a log scale; the prior of a cell is the sum of the priors of its integers."""
     edges = _spaced(parameter.low - 0.5, parameter.high + 0.5, MAX_CELLS, log=True)
     first = np.ceil(edges[:-1])  # smallest whole number in the cell
     last = np.ceil(edges[1:]) - 1
