@@ -30,7 +30,7 @@ MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn toge
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """The number of region rows by (pair, cell, cell), and the matrices that every least-squares fit uses."""
+    """The number of region rows in each cell of a two-way table, and the matrices that every least-squares fit uses."""
 
     region: Reals  # (…, cells, cells)
     by_cell: Reals  # 1 / region, 0 where it is empty
@@ -136,7 +136,7 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
 
 
 def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
-    """The p-value of `seen`: how often values from `again` are as large; drawing stops early if many are.
+    """The p-value of `seen`: how often random values from `again` reach it; drawing stops early if many do.
 
     With `far`, drawing also stops if `seen` is more than ten standard deviations above the mean of the first 999 draws.
     """
@@ -248,7 +248,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """The region rows in each cell of one set of parameters, and a matrix for all fits; empty cells are left out."""
+    """The number of region rows in each cell of a set of parameters, and a matrix for fits; empty cells are left out."""
 
     full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)

@@ -61,7 +61,7 @@ class Bins:
 
     @property
     def bounds(self) -> NDArray[np.int64]:
-        """(bins + 1,) The first cell of each bin, then the number of cells; cells of a bin must be neighbours."""
+        """(bins + 1,) The first cell of each bin, then the total number of cells; cells of a bin must be neighbours."""
         return np.searchsorted(self.groups, np.arange(len(self) + 1))
 
 

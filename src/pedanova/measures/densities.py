@@ -170,7 +170,7 @@ class Densities(Table):
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
-    """(label, target fraction, region fraction) of each cell; a curve's cells are merged into at most `most` groups."""
+    """(label, target fraction, region fraction) of each cell; a curve is divided into at most `most` cells."""
     rows = []
     for panel in panels:
         behind = f" ({panel.domain})" if panel.domain else ""

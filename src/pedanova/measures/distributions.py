@@ -73,7 +73,7 @@ def _not_zero(value: float) -> float:
 
 
 def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200, within: float = 0.0) -> float:
-    """Find by bisection the x > 0 where `too_low(x)` changes from True to False; `high` is doubled while too low."""
+    """Find by bisection the x > 0 where `too_low(x)` changes from True to False; `high` is doubled if too low."""
     low = 0.0
     while too_low(high) and high < 1e300:
         high *= 2.0

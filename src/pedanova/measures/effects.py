@@ -223,7 +223,7 @@ def effects_of(
     notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         if not outer[0] < cut.level <= outer[1] or math.isinf(cut.value):
-            words = f"clip ({cut.words}) needs a finite limit inside region ({region}); choose another one"
+            words = f"clip ({cut.words}) needs a finite limit inside region ({region}); choose another limit"
             raise QueryError(words)
         beyond = int(moments.rows[cut.level : outer[1]].sum())
         words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"

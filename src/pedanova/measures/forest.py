@@ -213,7 +213,7 @@ def leaf_boxes(tree: Any, axes: Sequence[ColumnDomain]) -> tuple[Reals, Reals]:
 
 
 def marginal_variance(low: Reals, high: Reals, mass: Reals) -> float:
-    """The variance of a tree averaged over all other parameters; `mass` is the value of each leaf times its volume."""
+    """The variance of a tree's marginal for one parameter; `mass` is the value of each leaf times its volume."""
     height = np.divide(mass, high - low, out=np.zeros_like(mass), where=mass != 0)  # 0 for leaves without volume
     ends, places = np.unique(np.concatenate([low, high]), return_inverse=True)
     changes = np.bincount(places.reshape(-1), np.concatenate([height, -height]))

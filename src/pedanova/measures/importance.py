@@ -67,7 +67,8 @@ class Importance:
         The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
         The two parts of `divergence`: the effect of the parameter's value, and the effect of being active. If a
-        parameter has several domains, `activity` includes the effect of the domain. It is 0 without conditions.
+        parameter has several domains, `activity` includes the effect of the domain. Without conditions, `activity` is
+        0.
     value_share, activity_share
         The two parts of `raw_share`: the effect of the parameter's value, and the effect of being active.
     low, high

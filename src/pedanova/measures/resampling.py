@@ -64,11 +64,11 @@ class CoarseContrast:
         return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
-        """(draws,) The corrected share of each of the targets (draws, cells); bandwidths are chosen for each target."""
+        """(draws,) The corrected share of each target in `targets`; bandwidths are chosen for each target."""
         return self.scores_by(self.widths(targets, smoothing), targets, baseline)
 
     def scores_by(self, widths: Sequence[Reals], targets: Stack, baseline: str) -> Reals:
-        """(draws,) The corrected share of each of the targets (draws, cells), with the bandwidths `widths`."""
+        """(draws,) The corrected share of each target in `targets`, with the bandwidths `widths`."""
         prior, inside = self.prior_for(baseline), float(self.target.sum())
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 

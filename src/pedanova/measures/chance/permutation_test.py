@@ -249,9 +249,9 @@ class Membership:
 def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float = 1.0) -> Membership:
     """Compute `Membership` from ranks; the best row has the rank ½.
 
-    If `certain` is True, or if other rows are ranked between target rows, target rows have the probability 1 and other
-    rows 0. Otherwise the rank of a row determines its probability of being in the population's target. `repeats` is the
-    mean number of rows of a configuration.
+    Usually, the rank of a row determines its probability of being in the population's target. If `certain` is True,
+    target rows have the probability 1 and other rows 0. This is also done if other rows are ranked between target rows.
+    `repeats` is the mean number of rows of a configuration.
     """
     rows, inside = len(ranks), int(target.sum())
     members = np.flatnonzero(target)
@@ -284,7 +284,7 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OtherParameters:
-    """The parameters with the strongest effects in a region, for which tests are adjusted."""
+    """The parameters with the strongest effects in a region; tests of other parameters are adjusted for them."""
 
     normal: Reals  # (rows,) normal scores of the ranks, centred
     dependent: Mask  # (parameters, parameters)
@@ -426,7 +426,7 @@ class Permutations:
         return self._keep(parameter, side, turn)
 
     def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """The array from the cache, or a new one, which is cached if there is room."""
+        """Return the cached array, or make the array and cache it if there is room."""
         key = parameter, side
         if key in self._kept:
             return self._kept[key]

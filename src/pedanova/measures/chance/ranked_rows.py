@@ -97,9 +97,9 @@ def ranked(
     trials: Reals | None,
     exact: Mapping[str, NDArray[np.uint64]] | None = None,
 ) -> RankedRows:
-    """Rank rows, given their grid cells by parameter and `signed`, an objective where lower is better.
+    """Rank rows by `signed`, an objective where lower is better; `cells` has the grid cells by parameter.
 
-    A cell may contain several values. For such parameters, `exact` has an integer key for the value of every row.
+    If the cells of a parameter contain several values, `exact` has an integer key for the value of every row.
     """
     arrangement = arranged(space, cells, doubled_ranks(signed))
     places = arrangement.places(cells)

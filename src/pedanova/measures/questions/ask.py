@@ -461,7 +461,7 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, the highest in the other measures; "
+        words = f"fitted to {len(names)} of {len(observed.space):,} parameters (ranked highest by other measures); "
         notes.append(Note("answer", words, Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})
