@@ -248,7 +248,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """The number of region rows in each cell of a set of parameters, and a matrix for fits; empty cells are left out."""
+    """The number of region rows in each cell of a set of parameters, and a matrix for fits; empty cells are omitted."""
 
     full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)
