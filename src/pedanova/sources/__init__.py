@@ -26,7 +26,7 @@ from pedanova.sources.tables.text import as_delimiter
 def read_records(
     data: object, *, names: Sequence[str] | None = None, study: str | None = None, delimiter: str | None = None
 ) -> Records:
-    """The columns of any source that `analyze` reads, with the metadata of the source.
+    """Read the columns and the metadata of any source that `analyze` accepts.
 
     Parameters
     ----------

@@ -109,7 +109,7 @@ LOGS: tuple[Kind, ...] = (
     # Hydra comes before the loggers whose folders are inside its jobs
     Kind("Hydra jobs", "a folder of jobs; each has .hydra/overrides.yaml and a file of results (.json, .yaml, .csv)",
          "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss", "path", hydra.fits, hydra.read),
-    Kind("Lightning runs", "a folder with version_* folders that hold hparams.yaml and metrics.csv, or event files",
+    Kind("Lightning runs", "a folder of version_* folders with hparams.yaml, and with metrics.csv or event files",
          "pedanova analyze lightning_logs --objective val_loss", "path", tensorboard.LIGHTNING.fits,
          tensorboard.LIGHTNING.read),
     Kind("Ultralytics runs", "a folder of runs with args.yaml (YOLOv5: hyp.yaml and opt.yaml) and results.csv",

@@ -120,7 +120,7 @@ def window_around(sample: NDArray[np.float64]) -> Window:
 
 def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
     """The smallest and the largest key that the slots cover. A few percent of the rows may be far from the others, such
-    as failures recorded as 0 or infinity. They are not covered; otherwise all other rows would share a few slots.
+    as failures recorded as 0 or infinity. These rows are not covered; otherwise all other rows would share a few slots.
     """
     most = (len(keys) - 1) // 2
     first = min(TAIL, most)

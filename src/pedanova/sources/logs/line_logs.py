@@ -1,4 +1,4 @@
-"""Logs with one JSON object per line and trial: FLAML, freqtrade, bayes_opt, results of Hyperopt."""
+"""Logs in which each line is one trial, as a JSON object: FLAML, freqtrade, bayes_opt, results of Hyperopt."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _flaml_notes(trials: Sequence[Trial]) -> list[Note]:
     losses = [number_or_nan(trial.results["validation_loss"]) for trial in trials]
     if len(losses) < 3 or any(later > earlier for earlier, later in pairwise(losses)):
         return []
-    words = "every trial is better than the one before, so FLAML logged only improvements; to log bad trials, too, "
+    words = "every trial is better than the one before, so FLAML logged only improvements; to log all trials, "
     return [Note("doubt", f'{words}run AutoML.fit(…, log_type="all")')]
 
 

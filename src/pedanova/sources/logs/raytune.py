@@ -132,7 +132,7 @@ def _object(part: object) -> dict[str, Any]:
 
 
 def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
-    """One trial from its folder, completed by the experiment's state file; None for a trial without parameters."""
+    """Read one trial from its folder and from the experiment's state file; None for a trial without parameters."""
     last = next(_rows(place, last_first=True), {}) or _object(state_entry.get("last_result"))
     config: dict[str, Any] = {}
     with suppress(PedanovaError):

@@ -35,7 +35,7 @@ def batch_rows(columns: int) -> int:
 
 
 def settle_libraries() -> None:
-    """Let pyarrow import pandas before threads start, because threads could find pandas only half imported."""
+    """Let pyarrow import pandas before threads start, because a thread could find pandas half imported."""
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is not None:
         pyarrow.array([0.0])
@@ -126,7 +126,7 @@ def footer_of(file: ObjectFile, stamp: object) -> Any:  # noqa: ARG001  (a file 
 
 
 def open_parquet(file: Path | ObjectFile, *, coded: Sequence[str] = (), meta: Any = None) -> Any:
-    """Open a Parquet file; text in the `coded` columns is read as dictionary codes, as it is usually stored."""
+    """Open a Parquet file; text in the `coded` columns is read as dictionary codes."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -212,7 +212,7 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
 
 
 def open_iceberg(place: str, shown: str) -> Any:
-    """Open the Iceberg table that a metadata file describes, or a table's folder with its current metadata file."""
+    """Open an Iceberg table from a metadata file, or from a folder with a file that names the current metadata."""
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
