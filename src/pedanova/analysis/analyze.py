@@ -158,7 +158,7 @@ def request_of(
     reading: Reading | None = None,
     **columns: Any,
 ) -> TableOptions:
-    """Make `TableOptions` from the options of `analyze`; the options in `columns` are passed on unchanged."""
+    """Check and convert the options of `analyze`; the options in `columns` are not changed."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 

@@ -127,7 +127,7 @@ BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace the options of `Reading` and `Scan` by one `Reading` and one `Scan`, as `analyze` expects."""
+    """Collect the options for reading in one `Reading` and one `Scan`, as `analyze` expects."""
     kinds = {"reading": Reading, "scan": Scan}
     names = {kind: [one.name for one in fields(made)] for kind, made in kinds.items()}
     own = {name: value for name, value in flat.items() if not any(name in one for one in names.values())}

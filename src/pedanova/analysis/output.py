@@ -138,8 +138,8 @@ class Output:
             The file to write; an existing file is replaced.
         rows
             Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
-            the model for few rows). By default all rows are saved if there are at most 5,000. Of a longer table,
-            about 2,000 rows are saved, to recognise repeated configurations and copied columns. If False, no rows are
+            the model for few rows). By default all rows are saved if there are at most 5,000. For longer tables,
+            about 2,000 rows are saved; they show repeated configurations and copied columns. If False, no rows are
             saved; repeats of a configuration then count as independent rows, and a note says so.
 
         Examples

@@ -181,7 +181,7 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
 def levels_at(
     ranked: RankedObjective, direction: Direction, nan: NanPolicy, quantiles: Sequence[Fraction], *, every: bool = False
 ) -> Levels:
-    """Levels at exact quantiles: the level of quantile γ of N rows ends at the ⌈γN⌉-th best row. Rows with equal
+    """Levels at exact quantiles: with N rows, the level of quantile γ ends at the ⌈γN⌉-th best row. Rows with equal
     objectives are never separated. With `every`, a small table gets a level for each distinct objective."""
     values_at, kept, numbers = ranked
     if not numbers:

@@ -214,7 +214,7 @@ def is_shared(rows: int, columns: int, width: int) -> bool:
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """Split the tables of combined bytes into one table for each pair of columns; the last byte may hold one column."""
+    """Split the tables of combined bytes into one table for each pair of columns; the last byte may hold only one."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)

@@ -205,7 +205,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
 
 
 def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
-    """Put the cells in the order of the grid; a CUDA kernel sorts them by value."""
+    """Put the cells in the order of the grid, because a CUDA kernel sorts them by value."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
         return counts, sums
@@ -316,7 +316,7 @@ def first_guess(inner: NDArray[np.float64], real: Any) -> tuple[int, float, floa
 
 
 def rounded(values: NDArray[np.float64], real: Any, *, up: bool) -> NDArray[Any]:
-    """Round bounds to float32, up or down, so that comparisons with float32 numbers have the same results."""
+    """Round bounds to float32, up or down, so that comparisons give the same results as with doubles."""
     if real is np.float64:
         return values
     with np.errstate(over="ignore"):
