@@ -182,7 +182,7 @@ def leading(
 def cloud_of(
     observed: Observations, cells: CellsByName, axes: Mapping[str, Axis], deciding: Rows, rng: np.random.Generator
 ) -> Cloud:
-    """Make a cloud of the rows `deciding`, with uniform points of the space for comparison."""
+    """Make a cloud of the given rows, with uniform points of the space for comparison."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
     points = space_points(observed.space, cells)
     anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}
@@ -361,8 +361,8 @@ class TrialGoodRegion(GoodRegion):
     def bounds(self, names: Sequence[str], keep: float) -> Box:
         """The box around the best configurations; `names` are the parameters with a clear effect.
 
-        The ranges of other parameters are also cut, because the trials of an adaptive sampler are too similar to test
-        them. Such a range is cut to the range of the whole target, but only if many trials lie outside it.
+        Ranges of other parameters are also cut: an adaptive sampler tries similar values, so tests may miss an effect.
+        Such a range is cut to the range of the whole target, but only if many trials lie outside it.
         """
         axes = self.cloud.axes
         others = [name for name in axes if name not in names and axes[name].ordered] if names else []

@@ -375,7 +375,7 @@ def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> A
 def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
     """Draw bars with intervals for the gain of tuning each parameter alone, and all together.
 
-    Grey bars: the parameter may stay at its default.
+    Grey bars mark parameters that may stay at their defaults.
     """
     rows = gains.rows[::-1]
     amounts: list[Amount | Gain] = [gains.total, *rows]

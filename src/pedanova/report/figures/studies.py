@@ -311,6 +311,6 @@ def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
 
 
 def prior_heights(bins: Bins, density: Reals) -> Reals:
-    """The heights to draw: percentages for categories; for ranges, the density relative to a uniform density (1)."""
+    """The heights to draw: percentages for categories; for ranges, the density divided by a uniform density."""
     gathered = bins.gather(density)
     return 100 * gathered if bins.widths is None else gathered / bins.widths

@@ -187,7 +187,7 @@ def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 
 def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    """The importances of every study; of many studies, only those that agree least with the others."""
+    """The importances of every study; if there are many, only those that agree least with the others."""
     if plan.group is None:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"

@@ -100,7 +100,7 @@ def ladder_of(
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    words = f"not on the sliders, because they have fewer than {least} rows: the best {names}"
+    words = f"the sliders leave out targets with fewer than {least} rows: the best {names}"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
@@ -129,7 +129,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        words = f"not on the sliders, because they have the same rows as the next step: the best {names}"
+        words = f"the sliders leave out targets with the same rows as the next step: the best {names}"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))
 

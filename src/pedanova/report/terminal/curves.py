@@ -61,7 +61,7 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "Height 1 means that all values are equally frequent. Values are good where █ is above the line. Where the "
+        "A uniform distribution would have height 1. Values are good where █ is above the line. Where the "
         "axis is thick (━), chance alone does not explain this (95 %). In bars, ┃ marks how frequent the value is in "
         "the region; ~ marks a value whose bar may differ from ┃ by chance."
     )
@@ -128,7 +128,7 @@ def _axis(panel: Panel, more: NDArray[np.bool_]) -> list[str]:
 
 
 def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, width: int) -> str:
-    """A bar for every value, with a mark at the region's fraction; of many values, only the most frequent."""
+    """A bar for every value, with a mark at the region's fraction; if there are many, only the most frequent."""
     labels = panel.labels
     order = list(range(len(labels)))
     if panel.scale == "names" and len(order) > MOST_NAMES:

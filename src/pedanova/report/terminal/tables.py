@@ -110,7 +110,7 @@ def draw_importances(
 ) -> str:
     """The text for importances: conclusion, next step and table; if all columns are shown, also their meaning.
 
-    Children are listed under their parents. Of many parameters, only the first are shown.
+    Children are listed under their parents. If there are many parameters, only the first are shown.
     """
     printed = importances.printed_rows()
     stop = shown_rows(len(printed), look)
@@ -404,7 +404,7 @@ def draw_odd(pooled: Pooling, look: TerminalStyle) -> str:
 
 
 def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
-    """A table of the studies; of many studies, only those that agree least with the others."""
+    """A table of the studies; if there are many, only those that agree least with the others."""
     agreement = [1.0 if row.agreement is None else row.agreement for row in pooled.studies.rows]
     rows, title = list(range(len(agreement))), "The studies"
     if len(rows) > MOST_STUDIES:
