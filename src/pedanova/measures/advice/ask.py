@@ -273,7 +273,6 @@ def needed_of(data: TrialData, width: object, question: Question) -> Needed:
 
 
 def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvice:
-    """Whether further trials would hardly change the ranking or the best value."""
     model = None if data.levels.several else data.row_model
     if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
         return advise(rows, None, 0.0)

@@ -241,7 +241,7 @@ class Gains(NamedTable[Gain]):
 
 
 def default_in_words(gains: Gains, option: str) -> str:
-    """If no default was given: where the default comes from, and the option that sets another; otherwise empty."""
+    """Where the default comes from, and the option that sets another default; empty if a default was given."""
     return f"default: {gains.default_source}; {option} sets another" if gains.default_source else ""
 
 
@@ -287,10 +287,7 @@ class Tuning:
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """A gain and its interval.
-
-    `wins` (draws,) are the gains at one fixed value. `most` (draws,) are the gains at the best value of each sample.
-    """
+    """A gain and its interval; `wins` are the gains at one fixed value, `most` the gains at the best of each sample."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))

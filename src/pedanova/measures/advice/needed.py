@@ -97,7 +97,7 @@ class StopAdvice:
         The first parameter, and the probability that it stays first.
     better, negligible
         `better`: with four times as many trials, the best value improves by at most this (95 % probability); None
-        without a model. `negligible`: a fiftieth of the distance from a typical configuration to the best.
+        without a model. `negligible`: a fiftieth of the difference between a typical value and the best value.
 
     Examples
     --------
@@ -181,10 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """How many further trials make a width smaller by `factor`; None above `MOST`.
-
-    The width is proportional to trials^-power.
-    """
+    """How many further trials make a width smaller by `factor`, if width ~ trials^-power; None above `MOST`."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)

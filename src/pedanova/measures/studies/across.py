@@ -121,7 +121,6 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
 
 
 def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequence[int], Sequence[int]]) -> list[Note]:
-    """Notes on parameters and studies that are not ranked."""
     rows, columns = block
     if len(rows) < 2 or len(columns) < 2:
         return [Note("answer", "there are no mean ranks, because they need two studies with two parameters in common")]

@@ -258,10 +258,7 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
-    """(cells,) The lift of a study, for the cells of the common grid.
-
-    It is 1 outside the study's domain, and has the mean 1 inside.
-    """
+    """(cells,) The lift of a study on the common grid; its mean is 1 inside the study's domain, and it is 1 outside."""
     grid = grid_of(common)
     cells = matching_cells(grid_of(own), grid)
     inside = cells >= 0

@@ -125,10 +125,7 @@ class Seeds(NamedTable[SeedPart]):
 
 
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The seed's fraction of the variance of each quantity in `varying`.
-
-    `groups` has the index of each row's configuration.
-    """
+    """The seed's fraction of the variance of each quantity in `varying`; `groups` has the configuration of each row."""
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:

@@ -69,7 +69,6 @@ def answer(
 def check_notes(
     query: Query, question: Question, result: ShareEstimate, rows: Sequence[Importance], *, whole: bool
 ) -> list[Note]:
-    """Notes on how reliable the importances are."""
     model_query = result.model_query
     checks = [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
     checks += [] if model_query is not None and model_query.of_space else sparse_notes(query.contrasts)

@@ -317,7 +317,7 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 def leave_one_out(
     data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Predict the score of every row from all other configurations that the process was fitted to."""
+    """Predict the score of every row from the configurations in `given`, except its own configuration."""
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()

@@ -181,7 +181,6 @@ class KernelSettings:
 
     @classmethod
     def from_logs(cls, logs: Reals) -> KernelSettings:
-        """Make the settings from the array that `logs` returns."""
         values = np.exp(logs)
         return cls(values[:-2], float(values[-2]) + LEAST_NOISE, float(values[-1]))
 
@@ -365,10 +364,7 @@ class PriorFunctions:
 
     @classmethod
     def drawn(cls, process: Posterior, draws: int, rng: np.random.Generator) -> PriorFunctions:
-        """Draw functions from the prior.
-
-        The kernel 1 / (1 + r²) is the mean of exp(-v·r²), where v has an exponential distribution.
-        """
+        """Draw functions from the prior; 1 / (1 + r²) is the mean of exp(-v·r²) for exponentially distributed v."""
         deviation = math.sqrt(process.scale)
         features, additive = process.rows.positions.shape[1], process.rows.basis.shape[1]
         frequencies = rng.standard_normal((features, FREQUENCIES)) * np.sqrt(2.0 * process.weights)[:, None]

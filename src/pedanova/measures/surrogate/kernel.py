@@ -123,7 +123,6 @@ def features_by_cell(grid: Grid, *, undecided: bool) -> tuple[list[Singles], lis
 
 
 def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
-    """The columns of positions and of basis functions for the cells of one parameter."""
     positions: list[Singles] = []
     basis: list[Singles] = []
     if undecided:

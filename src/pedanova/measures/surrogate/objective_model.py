@@ -236,10 +236,7 @@ def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean absolute error of leave-one-out predictions.
-
-    Predictions are converted to the scale of `ranked`, so that errors of different transforms can be compared.
-    """
+    """The mean absolute leave-one-out error on the scale of `ranked`, so that transforms can be compared."""
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

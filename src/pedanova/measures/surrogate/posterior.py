@@ -476,7 +476,7 @@ class PosteriorSamples:
 
     @property
     def sources(self) -> list[int]:
-        """(parameters,) Each parameter's own index; for a copy, the index of its original, whose shares it gets."""
+        """(parameters,) The index of each parameter; a copy has the index of its original, and gets the same shares."""
         index = {name: j for j, name in enumerate(self.space)}
         return [index[self.copies.get(name, name)] for name in self.space]
 

@@ -200,8 +200,8 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     root, deviation
         (parameters,) Square roots of the model's shares, and the standard deviations of these roots.
     together
-        The fraction of the objective's variance that is due to interactions. If it is large, a share that differs
-        between samples is lowered, because it is probably due to an interaction.
+        The fraction of the objective's variance that is due to interactions. If this fraction is large, shares that
+        differ between samples are lowered, because interactions probably cause the differences.
     pairs
         For each parameter, the expansions of its residuals; None for a parameter with a single cell.
     """

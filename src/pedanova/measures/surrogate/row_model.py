@@ -36,7 +36,7 @@ PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int
 FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
 MOST_PARTS = 10  # cached models of parts of the rows
 LEAST_BOX = 200  # the fewest points of a box for answers about it
-NO_BOX = "a model can be used only for all rows inside a box, and the box must not be too small"
+NO_BOX = "a model needs all rows inside a box, and the box must not be too small"
 NO_PART = "an adaptive sampler chose the trials, so a selection of rows does not represent the space"
 
 

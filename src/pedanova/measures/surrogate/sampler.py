@@ -148,7 +148,7 @@ def has_excess_repeats(configurations: Configurations) -> bool:
 
 
 def is_stepwise(configurations: Configurations) -> bool:
-    """Whether many pairs of configurations differ in only one column: at least as many as there are configurations."""
+    """Whether at least `len(configurations)` pairs of configurations differ in only one column."""
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
     each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]

@@ -154,10 +154,7 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share of the mean density.
-
-    A square is the product of two different samples, so that their noise cancels.
-    """
+    """(parameters,) The share of the mean density; a square is the product of two samples, so that noise cancels."""
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
