@@ -86,7 +86,7 @@ class Rules:
 
     @cached_property
     def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
-        """By (child, parent): which domain of the child each cell of the parent requires, as an index or INACTIVE."""
+        """For each (child, parent): the domain of the child in every cell of the parent, as an index or INACTIVE."""
         tables = {}
         for name, parameter in self.space.items():
             for parent, values in parameter.when:

@@ -211,7 +211,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
         raise QueryError(Arg("budget", name), f" {only}; name a column that varies")
     if len(values) > rows / LEAST_TARGET and len(values) > MOST:
         words = (
-            f" has {len(values):,} different values in {rows:,} rows; round them to a few, so that each has enough rows"
+            f" has {len(values):,} different values in {rows:,} rows; round them, so that each value has enough rows"
         )
         raise QueryError(Arg("budget", name), words)
 

@@ -201,7 +201,7 @@ class ConfigurationSums:
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """(configurations,) `ratio` without configuration i; where ``out[i]`` is 0, `ratio` of all configurations."""
+        """(configurations,) By i: `ratio` without configuration i, or with all configurations if ``out[i]`` is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2

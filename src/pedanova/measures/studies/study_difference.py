@@ -1,6 +1,6 @@
 """Compare two studies: how they are related, which parameters matter more in one, and which good values moved.
 
-The answers of two studies are independent, so the variances of their shares add. The interval of a single share is
+The answers of two studies are independent, so the variances of their shares add up. The interval of a single share is
 widened for errors of the model. This is not needed for a difference, because errors in both studies cancel.
 """
 

@@ -118,8 +118,8 @@ def even_column(j: int, count: int, seed: int) -> Reals:
     """Column j of a uniform design in the unit cube: one number in each of `count` equal intervals.
 
     Every pair of columns is uniform, too: the design is an orthogonal array with shuffled symbols (Tang). A lattice is
-    as uniform, but three of its columns can be linearly dependent: an interaction of two parameters would look like an
-    effect of a third.
+    equally uniform, but three of its columns can be linearly dependent. Then an interaction of two parameters would
+    look like an effect of a third.
     """
     rng = np.random.default_rng([seed, 0xD07, j])
     side = math.isqrt(count)

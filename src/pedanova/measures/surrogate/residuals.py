@@ -8,7 +8,7 @@ sum:
 
 If parameters are independent in the rows, the second term (dependence) does not vary with x. If the model is right, the
 third term (misfit) does not vary with x. Both terms are expanded in orthonormal functions of x: first h itself, then
-octaves of waves of rising frequency. The coefficient of h is shrunk; all parameters together determine how much. The
+waves of rising frequency, in octaves. The coefficient of h is shrunk; all parameters together determine how much. The
 coefficients of an octave are used only if they are far beyond chance.
 """
 
@@ -69,7 +69,7 @@ class LeaveOneOut:
         return normal_below((thresholds[:, None] - self.mean) / deviations)
 
     def _thresholds(self, part: float, deviations: Reals) -> Reals:
-        """For each line of `deviations`: the best fraction `part` of the rows is expected below this score.
+        """For each line of `deviations`, the score threshold of the best fraction `part` of the rows.
 
         On the scale of normal quantiles, this fraction is nearly linear in the score, so a few steps are enough.
         """
