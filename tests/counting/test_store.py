@@ -263,5 +263,5 @@ class TestHostile:
 
     def test_not_a_file_of_ours(self, tmp_path: Path) -> None:
         (tmp_path / "x.pedanova").write_text("x,y\n1,2\n")
-        with pytest.raises(FormatError, match=r"x\.pedanova was not saved by pedanova.*save it again, or rename a table"):
+        with pytest.raises(FormatError, match=r"x\.pedanova was not saved by pedanova.*save it again"):
             pa.load(tmp_path / "x.pedanova")

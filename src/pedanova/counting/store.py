@@ -103,7 +103,7 @@ def to_bytes(stored: Stored) -> bytes:
 def from_bytes(content: bytes) -> Stored:
     start = len(MAGIC) + 8
     if content[: len(MAGIC)] != MAGIC:
-        raise FormatError("was not saved by pedanova, or is damaged; save it again, or rename a table to its own suffix")
+        raise FormatError("was not saved by pedanova, or is damaged; save it again, or give a table its own suffix")
     if len(content) < start:
         raise FormatError("is cut short; write it again")
     version, checksum = struct.unpack_from("<II", content, len(MAGIC))
