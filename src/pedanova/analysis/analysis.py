@@ -540,8 +540,7 @@ class Analysis(Output):
         ----------
         default
             Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
-            category. None for the defaults of the search space (ConfigSpace, SMAC), or medians if it has no
-            defaults.
+            category. None for the defaults of the search space (ConfigSpace, SMAC); without defaults, medians.
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
