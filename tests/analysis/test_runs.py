@@ -35,7 +35,7 @@ def test_other_names_are_excluded() -> None:
     with pytest.raises(DataError, match="no configuration is repeated"):
         a.seeds()
     assert a.seeds(exclude=["roll"]).repeated == 80
-    with pytest.raises(QueryError, match="exclude= names 'die', which is not a parameter"):
+    with pytest.raises(QueryError, match="exclude= contains 'die', which is not a parameter"):
         a.seeds(exclude="die")
 
 

@@ -80,7 +80,7 @@ def test_seeds_without_repeats(run, tmp_path: Path) -> None:
     table.write_text("\n".join(["x,loss", *(f"{i / 50},{i % 7}" for i in range(50))]))
     status, _, err = run("seeds", table, "--objective", "loss")
     assert status == 2
-    assert "no configuration is repeated in 50 rows" in err
+    assert "no configuration is repeated among the 50 rows" in err
     assert "--exclude" in err
 
 

@@ -88,7 +88,7 @@ def test_a_box_is_profiled_as_it_is_asked(a: pa.Analysis) -> None:
         assert plain(alone.rows) == list(step.rows)
     odd = np.arange(300) % 2 == 0
     assert a.profile(odd).estimator == "counts"
-    with pytest.raises(QueryError, match=r"needs all rows inside a box.*use estimator='counts'"):
+    with pytest.raises(QueryError, match=r"do not form a box.*use estimator='counts'"):
         a.profile(odd, estimator="surrogate")
 
 

@@ -129,7 +129,7 @@ def test_repeats_and_copied_rows_are_named() -> None:
     answer = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
     notes = " ".join(map(str, answer.notes))
     assert "240 rows have 60 configurations" in notes
-    assert "60 of 240 rows repeat another row exactly" in notes
+    assert "60 of 240 rows are exact copies of another row" in notes
     columns, loss = repeated(3000, 4, 0)
     long = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
     assert "12,000 rows have about 3,000 configurations" in " ".join(map(str, long.notes))

@@ -112,7 +112,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     gains = {row.name: row for row in answer.rows}
     for copy, original in model.dependence.copies.items():
         gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
-        notes.append(Note("answer", f"changes together with {original}: both have the same gain", subject=copy))
+        notes.append(Note("answer", f"changes together with {original}, so both get the same gain", subject=copy))
     sign = data.levels.sign
     steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
@@ -152,9 +152,9 @@ def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object
 
 
 def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mask]:
-    """By parameter: a mask of the cells in the region.
+    """For each parameter, a mask of its cells in the region.
 
-    If the region is not a box, these are the cells from the lowest to the highest value of its rows.
+    If the region is not a box, the mask has all cells between the lowest and the highest value in its rows.
     """
     if not isinstance(region, Mapping):
         return hull_of(model.few, np.isin(model.few.rows, part.few.rows), model.space)
@@ -180,7 +180,7 @@ def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> N
     for j, name in enumerate(rules.names):
         if name in kept and not kept[name][default[0, j]]:
             value = rules.values(default)[0][name]
-            raise QueryError(f"default: {name}={value!r} lies outside the region; choose one inside")
+            raise QueryError(f"default: {name}={value!r} lies outside the region; choose a value inside it")
 
 
 def points_of(model: RowModel, seed: int, *, count: int = FEWER_POINTS) -> Settings:
@@ -230,7 +230,7 @@ def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: 
         return NextTrials(tuple(trials[:many]), tuple(rules.names), tuple(notes))
     trusted = fitted is not None and fitted.settings is not None
     if not trusted:
-        why = f"{len(model.rows)} rows are few" if fitted is None else fitted.objection
+        why = f"only {len(model.rows)} rows" if fitted is None else fitted.objection
         notes.append(
             Note("answer", f"the model is not reliable yet ({why}): every second proposal is far from all trials")
         )
@@ -281,7 +281,7 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
-    """A sentence if further trials would hardly change the answer; an empty string otherwise."""
+    """Return a sentence if further trials would hardly change the answer, and an empty string otherwise."""
     if not first_stays(answer.rows):
         return ""
     advice = stop_of(data, with_intervals(answer.rows), seed)
@@ -289,10 +289,10 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 
 
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
-    """How much the best value may improve in further trials, and its distance from a typical value.
+    """How much further trials may improve the best value, and the distance between the best and a typical value.
 
-    Up to four trials are simulated for every row: two near the best trials, and two anywhere. Over posterior samples,
-    the improvement is the 95 % quantile. A typical value is the median of the predicted objective over the space.
+    Up to four trials are simulated for every row: two near the best trials, and two anywhere. The improvement is the
+    95 % quantile over posterior samples. A typical value is the median of the predicted objective over the space.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)

@@ -207,7 +207,7 @@ def matters_in_words(answer: Importances) -> str:
     sure = clear_rows(answer)[:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in sure]
-    words = ", ".join(parts) or "no parameter has a clear effect (all may be chance)"
+    words = ", ".join(parts) or "no parameter has a clear effect (all effects may be chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 
@@ -237,7 +237,7 @@ def sure_in_words(needed: Needed) -> str:
 
 
 def gain_in_words(gains: Gains) -> str:
-    safe = f"; safe at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
+    safe = f"; safe to leave at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
     return f"tuning all parameters gains {gains.total} over {gains.default_source}{safe}"
 
 
@@ -249,6 +249,6 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"importances explain which trials are in {OF_TRIALS.sub('', answer.target)}, not the objective's value"
+    words = f"importances show what puts trials into {OF_TRIALS.sub('', answer.target)}, not what changes the objective"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
-    return f"{words}; trials were not drawn evenly" if uneven else f"{words}; importance does not prove causes"
+    return f"{words}; trials were not drawn evenly" if uneven else f"{words}; a high importance does not prove a cause"

@@ -77,7 +77,7 @@ class Rules:
 
     @cached_property
     def children(self) -> list[str]:
-        """The parameters that have a parent in the space, parents first."""
+        """The parameters that have a parent in the space, sorted so that parents come before their children."""
         return [name for name in parents_first(self.space) if any(name == child for child, _ in self._tables)]
 
     @cached_property
@@ -86,7 +86,7 @@ class Rules:
 
     @cached_property
     def _tables(self) -> dict[tuple[str, str], NDArray[np.int64]]:
-        """For each (child, parent): the domain of the child in every cell of the parent, as an index or INACTIVE."""
+        """For each (child, parent) and each cell of the parent: the index of the domain of the child, or INACTIVE."""
         tables = {}
         for name, parameter in self.space.items():
             for parent, values in parameter.when:
@@ -102,9 +102,9 @@ class Rules:
         return tables
 
     def needed_blocks(self, name: str, settings: Settings) -> NDArray[np.int64]:
-        """(configurations,) The index of the domain that the parents require.
+        """(configurations,) The index of the domain of parameter `name`, given the values of its parents.
 
-        It is INACTIVE if the parameter has no value, and FREE if no parent decides.
+        It is INACTIVE if the parameter has no value, and FREE if the parents do not determine the domain.
         """
         parameter = self.space[name]
         decided = all(parent in self.space for parent, _ in parameter.when)
@@ -217,7 +217,7 @@ def typical_cell(grid: Grid, cells: Cells, block: int) -> int:
 
 
 def moved_value(parameter: Moving, position: Label | None, values: Mapping[str, Label | None]) -> Label | None:
-    """Convert a position (0 to 1) between the bounds to a value; if a bound is unknown, return the position."""
+    """Convert a relative position (0 to 1) between the bounds to a value; return the position if a bound is unknown."""
     ends = [values.get(end) if isinstance(end, str) else end for end in (parameter.low, parameter.high)]
     if position is None or any(end is None for end in ends):
         return position

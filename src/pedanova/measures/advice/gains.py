@@ -65,13 +65,13 @@ class Gain:
     name
         The parameter.
     default, best
-        The default value, and the best value if all others stay at their defaults; None if the parameter is inactive.
+        The default value, and the best value if all other parameters stay at their defaults; None if it is inactive.
     gain, low, high
         The gain over the default if only this parameter is tuned, with a 95 % interval.
     wrong, wrong_low, wrong_high
-        The loss at the parameter's worst value if all others stay at their defaults.
+        The loss at the parameter's worst value if all other parameters stay at their defaults.
     left, left_low, left_high
-        The loss if this parameter stays at its default and all others are tuned.
+        The loss if this parameter stays at its default and all other parameters are tuned.
     verdict
         ``safe``: all parameters with this verdict may stay at their defaults together; ``tune``: worth tuning; or
         ``unsure``.
@@ -232,9 +232,9 @@ class Gains(NamedTable[Gain]):
             f"Tuning all parameters gains {self.total} in {self.objective} over {self.default_source or 'the default'}."
         )
         if not self.safe:
-            return f"{words} No parameter is known to be safe at its default."
+            return f"{words} No parameter can surely be left at its default."
         loss = short(self.safe_loss, 2)
-        return f"{words} Safe at the default: {', '.join(self.safe)}; this loses at most {loss}."
+        return f"{words} Safe to leave at the default: {', '.join(self.safe)}; this loses at most {loss}."
 
     def __str__(self) -> str:
         return "\n".join(filter(None, (NamedTable.__str__(self), default_in_words(self, "default={...}"))))
@@ -287,7 +287,7 @@ class Tuning:
 
 
 def amount(wins: Reals, most: Reals, misfit: float = 0.0) -> Amount:
-    """A gain and its interval; `wins` are the gains at one fixed value, `most` the gains at the best of each sample."""
+    """A gain and its interval, from gains by sample: `wins` at one fixed value, `most` at the sample's best value."""
     low, middle = quantiles(wins, ENDS[0], 0.5)
     (high,), gain = quantiles(most, ENDS[1]), max(0.0, middle)
     return Amount(gain, min(max(0.0, low), gain), max(high + misfit, gain))
@@ -307,8 +307,8 @@ def quantiles(values: Reals, *parts: float) -> list[float]:
 def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
     """The gains by parameter and in total, and the path to the best configuration.
 
-    `points` are configurations that were run, and others spread over the space. `spread` is the interquartile range of
-    the objective.
+    `points` are configurations that were run, and configurations spread over the space. `spread` is the interquartile
+    range of the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
     points = tuning.inside(points)
@@ -345,7 +345,7 @@ class GainsBySamples:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Posterior samples of the objective, each (draws,)."""
+    """Posterior samples of the objective; each array has one number per sample."""
 
     base: Reals  # at the default
     top: Reals  # at the best configuration
@@ -353,7 +353,7 @@ class Samples:
     misfit: float  # the deviation of the noise at the default, as the model estimates it
 
     def lost(self, behind: Reals) -> Amount:
-        """The loss if only some configurations may be chosen; `behind` (draws, configurations) has their objectives."""
+        """The loss if only some configurations may be chosen; their objectives are `behind` (draws, configurations)."""
         nearest = behind[:, int(np.median(behind, axis=0).argmin())]
         floor = behind.min(axis=1)
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
@@ -380,7 +380,7 @@ def safe_together(
 def gain_of(tuning: Tuning, name: str, line: Settings, samples: Samples, along: Reals, behind: Reals) -> Gain:
     """The gain of one parameter.
 
-    `along` has samples at all values of the parameter. `behind` has samples at good points with its default value.
+    `along` has posterior samples at all values of the parameter, `behind` at good configurations with its default.
     """
     middle = np.median(along, axis=0)
     place = int(middle.argmin())

@@ -96,7 +96,7 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: with four times as many trials, the best value improves by at most this (95 % probability); None
+        `better`: with four times as many trials, the best value improves by at most this much (95 % probability); None
         without a model. `negligible`: a fiftieth of the difference between a typical value and the best value.
 
     Examples
@@ -181,7 +181,7 @@ class Needed(NamedTable[NeededTrials]):
 
 
 def trials_for(rows: int, factor: float, power: float) -> int | None:
-    """How many further trials make a width smaller by `factor`, if width ~ trials^-power; None above `MOST`."""
+    """How many further trials divide an interval's width by `factor`, if width ~ trials^-power; None above `MOST`."""
     if not math.isfinite(factor):
         return None
     total = rows * max(1.0, factor) ** (1.0 / power)

@@ -1,8 +1,8 @@
 """Choose configurations to run next: to learn more about the ranking, to find better ones, or both.
 
-To learn about the ranking, choose configurations that may or may not belong to the best tenth (the straddle rule). To
-find better ones, choose configurations with the largest expected improvement. After each choice, similar configurations
-count as less uncertain.
+To learn about the ranking, choose configurations that are hard to assign to the best tenth or to the rest (the straddle
+rule). To find better ones, choose configurations with the largest expected improvement. After each choice, the model
+becomes less uncertain about similar configurations.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def interval_of(trial: NextTrial) -> str:
 
 
 def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: object) -> Settings:
-    """The configurations that lie in the cells `kept` and in the box or condition `within`."""
+    """The configurations that lie in the allowed cells (`kept`) and in the region `within` (a box or a condition)."""
     for j, name in enumerate(rules.names):
         if name in kept:
             settings = settings[kept[name][settings[:, j]]]
@@ -152,7 +152,7 @@ def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: 
 
 
 def neighbours(rules: Rules, best: Settings, rng: np.random.Generator) -> Settings:
-    """Copies of the best configurations with one to three parameters moved, or set to another category."""
+    """Copies of the best configurations, in which one to three parameters get a nearby value or a random category."""
     many, moved = len(rules.names), np.repeat(best, MOVES, axis=0).tolist()
     for row in moved:
         for j in rng.permutation(many)[: int(rng.integers(1, 4))].tolist():
@@ -178,7 +178,7 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 def choose_next(
     model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
-    """Choose one candidate for each goal: its index, the goal, and the reason in words.
+    """Choose one candidate for each goal; return its index, the goal, and the reason in words.
 
     `even` is the slice of candidates that are spread evenly over the space. If `gaps` is True and the goal is ``know``,
     every second choice is the most uncertain candidate.

@@ -87,7 +87,7 @@ NAMED, KINDS = 5, 3  # the number of studies, and of kinds of difference, in a n
 
 
 def differing(what: str, by_study: Iterable[tuple[str, str]], subject: str = "") -> list[Note]:
-    """A note if studies differ in the property `what`; for each value, it names the studies."""
+    """A note if the studies have different values; it begins with `what`, and lists the studies with each value."""
     kinds: dict[str, list[str]] = {}
     for study, kind in by_study:
         kinds.setdefault(kind, []).append(study)
@@ -113,9 +113,9 @@ def parameter_notes(name: str, answers: Mapping[str, Importances], spaces: Mappi
     missing = [study for study, answer in answers.items() if name not in answer]
     fixed = [study for study, answer in answers.items() if name in answer and not answer[name].varied]
     if missing:
-        yield Note("answer", f"not in {among(missing)}; pooled over the other studies", subject=name)
+        yield Note("answer", f"missing in {among(missing)}; its mean share uses the other studies", subject=name)
     if fixed:
-        yield Note("answer", f"{NEVER} in {among(fixed)}; pooled over the other studies", subject=name)
+        yield Note("answer", f"{NEVER} in {among(fixed)}; its mean share uses the other studies", subject=name)
     domains = ((study, in_words(space[name])) for study, space in spaces.items() if name in space)
     yield from differing("ranges differ, so the importances refer to different ranges", domains, name)
 
@@ -209,7 +209,7 @@ class Pooling(NamedTable[PooledShare]):
         ]
 
     def heading(self) -> str:
-        return f"Importance over {len(self.answers)} studies: {self.target} compared with {self.region}"
+        return f"Mean importance over {len(self.answers)} studies: {self.target} compared with {self.region}"
 
 
 def pooled_interval(row: PooledShare) -> str:
@@ -291,7 +291,7 @@ def as_selection(within: object, parts: str) -> tuple[object, ...]:
 
 
 def question_in_words(answers: Mapping[str, Importances], question: Question, parts: str | None) -> tuple[str, str]:
-    """Target and region in words, for all studies; quantiles refer to all rows if `parts` is ``"all"``."""
+    """Target and region in words, for all studies; if `parts` is ``"all"``, quantiles are computed from all rows."""
     if parts is None:
         targets, regions = ({getattr(one, name) for one in answers.values()} for name in ("target", "region"))
         return (
@@ -348,7 +348,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
 def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
     """(studies, parameters) The sampling variance of each share.
 
-    It is v / rows, with the same v for all studies: the mean of deviation² · rows.
+    It is v / n in a study with n rows; v is the mean of n · (standard deviation of the share)² over all studies.
     """
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
@@ -456,7 +456,7 @@ Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if ro
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupData(Mapping[str, TrialData]):
-    """The data of each group of rows, by name; a group is counted at first use, and the latest groups are cached."""
+    """The data of each group of rows, by name; they are computed at first use, and the latest groups are cached."""
 
     observed: Observations
     order: Codes | None  # (rows,) rows sorted by group; None if they already are
@@ -517,7 +517,7 @@ class Groups(Mapping[str, Made]):
 def grouped(
     observed: Observations, column: Column, *, levels: object, nan: NanPolicy, inside: bool
 ) -> tuple[GroupData, list[Note]]:
-    """Split the rows by the values of `column`; each group is counted separately."""
+    """Split the rows into groups, one for each value of `column`; return the data of each group, and notes."""
     codes, labels = codes_of(column)
     counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is for rows without a value
     order = None

@@ -112,7 +112,7 @@ def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng
 
 
 def _as_sure_as(rows: Sequence[Importance], centre: Sequence[Importance]) -> list[Importance]:
-    """The shares of `centre`, with the intervals of `rows` moved to these shares."""
+    """The importances in `centre`, each with an interval that is as wide as the interval in `rows`."""
     return [
         replace(mid, low=mid.share + (row.low or 0.0) - row.share, high=mid.share + (row.high or 0.0) - row.share)
         for row, mid in zip(rows, centre, strict=True)
@@ -318,7 +318,7 @@ def along_of(
 ) -> Along:
     """Compare the ranking at each budget in `answers` (lowest first) with the ranking at the highest budget."""
     if not answers:
-        raise QueryError(f"no budget of {name} has an answer; there is nothing to compare")
+        raise QueryError(f"importances could not be computed at any budget of {name}; there is nothing to compare")
     full = answers[-1][2]
     steps = tuple(
         AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers

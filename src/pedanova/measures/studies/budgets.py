@@ -119,11 +119,11 @@ def ends_there(column: Column, curves: Curves) -> bool:
 
 
 def picked(observed: Observations, nan: NanPolicy) -> Origin:
-    """Make records from the counted rows; needed if the source is gone, or if rows were selected later."""
+    """Make records from the rows of the analysis; needed if the source is gone, or if rows were selected later."""
     goals = observed.goals
     names = [goal.column for goal in goals if goal.column is not None]
     if len(names) < len(goals) and len(goals) > 1:
-        raise QueryError("several objectives must all be columns; use .alone(name) to choose one objective")
+        raise QueryError("with several objectives, each must be a column; use .alone(name) to choose one objective")
     objective: object = names if len(names) > 1 else names[0] if names else goals[0].values
     where = None if observed.keep is None else observed.keep
     request = TableOptions(objective=objective, space=observed.space, where=where, reading=Reading(nan=nan))
@@ -183,7 +183,7 @@ def with_values(
 
 
 def widened(origin: Origin, observed: Observations, space: Space, name: str | None) -> tuple[Records, TableOptions]:
-    """The records of all budgets, also of pruned trials, and options whose space has all values of these records."""
+    """The records of all budgets, also of pruned trials, and options with a space that contains all their values."""
     records, request = origin.records, origin.request
     rule = records.metadata.where
     ours = name is None or name in columns_in(rule or "", records.columns)

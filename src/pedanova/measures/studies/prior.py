@@ -139,13 +139,13 @@ class SearchPrior(NamedTable[ParameterPrior]):
         return [
             self.column("parameter", lambda row: row.name),
             self.column("best", lambda row: short(row.mode)),
-            self.column(f"{percent(MASS)} of the prior lie in", lambda row: row.in_words()),
+            self.column(f"most likely values ({percent(MASS)})", lambda row: row.in_words()),
             self.percents("size", "of the domain"),
         ]
 
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
-        words = f"Search prior from {len(self.studies)} {many}, where good values are those in {self.target}"
+        words = f"Search prior from {len(self.studies)} {many}; it prefers the values of trials in {self.target}"
         return f"{words}; {percent(self.safety)} of all draws are uniform"
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:
@@ -258,7 +258,7 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
-    """(cells,) The lift of a study on the common grid; its mean is 1 inside the study's domain, and it is 1 outside."""
+    """(cells,) The lift of a study in the cells of the common grid: 1 outside its domain, and 1 on average inside."""
     grid = grid_of(common)
     cells = matching_cells(grid_of(own), grid)
     inside = cells >= 0

@@ -125,12 +125,12 @@ class Seeds(NamedTable[SeedPart]):
 
 
 def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds:
-    """The seed's fraction of the variance of each quantity in `varying`; `groups` has the configuration of each row."""
+    """The seed's fraction of the variance of each quantity in `varying`; `groups` has each row's configuration."""
     sizes = np.unique(groups, return_counts=True)[1]
     repeated = int((sizes > 1).sum())
     if repeated < FEWEST:
         many = "no configuration is" if repeated == 0 else "one configuration is"
-        words = f"{many} repeated in {len(groups):,} rows ({len(sizes):,} configurations); "
+        words = f"{many} repeated among the {len(groups):,} rows ({len(sizes):,} configurations); "
         remedy = f"to separate the seed from the parameters, run at least {FEWEST} configurations with several seeds; "
         raise DataError(words, remedy, "if a column makes every row different, name it in ", Arg("exclude"))
     rows, notes = [], []
@@ -201,7 +201,7 @@ class ConfigurationSums:
         return float(self._ratios(np.zeros(1))[0])
 
     def _ratios(self, out: Reals) -> Reals:
-        """(configurations,) By i: `ratio` without configuration i, or with all configurations if ``out[i]`` is 0."""
+        """(configurations,) Item i is `ratio` without configuration i, or of all configurations if ``out[i]`` is 0."""
         rows, means = self.rows, self.means
         total = rows.sum() - out * rows
         squared = (rows**2).sum() - out * rows**2
@@ -242,7 +242,7 @@ def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None)
 
 
 def single_runs(observed: Observations) -> Observations:
-    """The observations with one row per run, if repeated runs were averaged."""
+    """The observations with one row per run, even if the analysis averages repeated runs."""
     origin = observed.origin
     if origin is None:
         return observed
@@ -257,12 +257,12 @@ def single_runs(observed: Observations) -> Observations:
 
 
 def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tuple[Observations, list[Note]]:
-    """The observations without parameters that are excluded or named like a seed."""
+    """The observations without excluded parameters, and without parameters that have a name such as "seed"."""
     named = as_names(exclude, "exclude") or ()
     for name in named:
         if name not in observed.space:
             raise QueryError(
-                Arg("exclude"), f" names {name!r}, which is not a parameter: {listed(list(observed.space), most=40)}"
+                Arg("exclude"), f" contains {name!r}, which is not a parameter: {listed(list(observed.space), most=40)}"
             )
     seeds = [name for name in observed.space if name in named or SEED_NAMES.match(name)]
     left = Space({name: parameter for name, parameter in observed.space.items() if name not in seeds})

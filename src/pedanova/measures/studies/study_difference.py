@@ -176,7 +176,7 @@ class Difference:
         The difference of the shares with a 95 % interval; None without draws.
     p_value, p_adjusted
         The p-value of the hypothesis that both shares are equal; `p_adjusted` is adjusted for the number of parameters
-        (Holm). None for the difference of two answers.
+        (Holm). Both are None if two answers are compared.
     ratio, other_ratio, ratio_difference
         The ratios in both studies, and their difference.
     good, other_good
@@ -221,7 +221,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ and one matters; uses `p_adjusted` or, without it, the interval."""
+        """Whether the shares clearly differ and are not both negligible; uses `p_adjusted`, or else the interval."""
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:
@@ -243,7 +243,7 @@ class Differences(NamedTable[Difference]):
     names
         The names of both answers or studies.
     densities
-        The densities of the target by parameter, for each study; empty for answers.
+        The densities of the target by parameter, for each study; there are none if two answers are compared.
 
     Examples
     --------
@@ -306,7 +306,7 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
 
 
 def recovered(one: Importance, two: Importance) -> Difference:
-    """The difference of two shares, with an interval from their intervals.
+    """The difference of two shares, with an interval that is computed from the intervals of both shares.
 
     The method is variance estimates recovery (Zou and Donner, Statistics in Medicine 27, 2008). Let a and b be the
     distances from the two shares to ends of their intervals. Then the difference has the distance √(a² + b²) to an end
@@ -355,7 +355,7 @@ def differences_of(
     densities: BothDensities,
     contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
 ) -> tuple[Difference, ...]:
-    """The differences of the parameters `names`, with p-values adjusted for their number."""
+    """The differences of some parameters, with p-values adjusted for the number of parameters."""
     known = [name for name in names if one[name].varied and two[name].varied]
     rows = [difference_of(one, two, name, densities) for name in known]
     both = [{contrast.name: contrast for contrast in some} for some in contrasts]

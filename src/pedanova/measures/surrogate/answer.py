@@ -49,7 +49,7 @@ def answer(
     """The importances from counts or from a model; `whole` means that the region contains all rows.
 
     A `brief` answer has no notes, because notes take longer to compute than the numbers. A `narrowed` answer has
-    fewer parameters; ratios are relative to these parameters, and copies are not listed. If an adaptive sampler chose
+    fewer parameters; its ratios are relative to these, and its `copies` are empty. If an adaptive sampler chose
     the trials, the answer also contains the result for the best trials.
     """
     result = estimate(query, question)
@@ -99,7 +99,7 @@ class ResolvedQuestion:
     words: tuple[str, str] | None = None  # None for the words of target and region
 
     def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """A function that counts the model's points for sets of parameters; None if rows are counted instead."""
+        """A function that counts the model's points in each cell, for sets of parameters; None if no model is used."""
         model_query = self.model_query
         return (
             None
@@ -173,7 +173,7 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         children = [child for one, child in gates if one == parent]
         exist = "exists" if len(children) == 1 else "exist"
         words = f"{listed(children, most=4)} {exist} only for some values of {parent}"
-        notes.append(Note("answer", f"{words}; these importances include the effect of existing or not"))
+        notes.append(Note("answer", f"{words}; importance includes the effect of whether the parameter exists"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
@@ -193,7 +193,7 @@ class Glance:
     narrowed: bool = False  # whether only some of the parameters are included
 
     def of(self, names: Collection[str]) -> Glance:
-        """The same question for the parameters `names` only; ratios are relative to these parameters."""
+        """The same question for some parameters only; ratios are relative to these parameters."""
         some = [one for one in self.query.contrasts if one.name in names]
         return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
 

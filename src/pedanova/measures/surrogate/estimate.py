@@ -54,7 +54,7 @@ class Query:
 
     @property
     def shown(self) -> RowModel | None:
-        """The rows, or a sample of them, that show copies, repeats and signs of an adaptive sampler."""
+        """The model of all rows or of a sample, used to find copies, repeats and signs of an adaptive sampler."""
         return self.sample if self.model is None else self.model
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
@@ -69,7 +69,7 @@ class Query:
 
     @property
     def by_quantile(self) -> bool:
-        """Whether target or region ends at a quantile."""
+        """Whether a bound of the target or of the region is a quantile."""
         regions = [region for region in (self.target, self.region) if region is not None]
         return any(isinstance(cut, Quantile) for region in regions for cut in region.cuts("minimize"))
 
@@ -112,7 +112,7 @@ def estimate(query: Query, question: Question) -> ShareEstimate:
 
 
 def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model; None if counts are used. A note may say why."""
+    """The question to the model, or None if counts are used; a note may say why counts are used."""
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
@@ -134,7 +134,7 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
-    """Why no model can be used (empty if one can), and whether missing rows are the only reason."""
+    """Why no model can be used (empty if one can), and whether the only reason is that the rows are not available."""
     if question.smoothing != "auto":
         return f"smoothing={question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
@@ -153,7 +153,7 @@ def model_query_of(
 ) -> ModelQuery | None:
     """The question for a fitted model; None if counts must be used.
 
-    After an adaptive sampler, quantiles refer to the space. A question about quantiles of rows is answered by counts.
+    If the sampler was adaptive, quantiles refer to the space, and questions about quantiles of rows need counts.
     """
     of_space = samples.adaptive and query.by_quantile
     if of_space and question.of == "rows":
@@ -255,7 +255,7 @@ def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
-    """The contrasts; if configurations are repeated, with the design effect of these repeats."""
+    """The contrasts, each with the design effect of repeated configurations (1 if there are none)."""
     model = query.shown
     if model is None:
         return query.contrasts

@@ -1,8 +1,8 @@
 """Fit the model once to the rows, and draw the posterior samples that answer every question.
 
 1. The kernel's settings are fitted to each half of a sample of the rows, and tested on the other half.
-2. A score is the normal quantile of a rank. After an adaptive sampler, each row is weighted by the volume of the space
-   around it.
+2. A score is the normal quantile of a rank. If the sampler was adaptive, each row is weighted by the volume of the
+   space around it.
 3. Functions are drawn at uniform points, and noise is added to them. Nobody knows how much of the residuals is noise:
    the first sample gets no noise, each later sample gets more, and the last gets all of the fitted noise.
 4. The Gaussian process of all rows mostly describes differences between bad rows. It treats a jump between good and bad
@@ -157,7 +157,7 @@ def fit(
 ) -> FittedModel:
     """Fit a model to the rows; the order of rows and columns does not matter.
 
-    `near` is a model of more rows. It makes the fit faster: its sampler is used, and the search starts at its settings,
+    `near` is a model that was fitted to more rows. It makes the fit faster, because the search starts at its settings,
     without cross-validation.
     """
     with one_thread():
@@ -208,7 +208,7 @@ def with_samples(
     dependence: Dependence,
     rng: np.random.Generator,
 ) -> FittedModel:
-    """The model fitted to the rows `chosen`, starting from `settings`, with posterior samples at all points."""
+    """Fit the model to some configurations, starting from `settings`, and draw posterior samples at all points."""
     sampler, configurations = model.sampler, data.configurations
     arrangement = configurations.arrangement
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
@@ -285,7 +285,7 @@ def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
 
 
 def spread_rows(data: FitData, most: int, weights: Reals) -> Indices:
-    """The indices of at most `most` rows: first the rows nearest to evenly spread points, then other rows."""
+    """The indices of up to `most` rows: first the rows nearest to evenly spread points, then other rows."""
     positions = data.rows.positions
     if len(positions) <= most:
         return np.arange(len(positions))
@@ -357,7 +357,7 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
 
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
-    """The rows in a layer, and scores from the ranks among these rows; None if the rows are too few or all equal."""
+    """The rows in a layer, and scores from their ranks in it; None if there are too few rows or all ranks are equal."""
     top = np.flatnonzero(scores <= best_score(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None

@@ -90,7 +90,7 @@ class CholeskyFactor:
         return solution
 
     def inverse_in_single(self) -> Singles:
-        """The inverse of the covariance, with six digits."""
+        """The inverse of the covariance in single precision (about six digits)."""
         half = self.half_inverse
         return half.T @ half
 

@@ -109,7 +109,7 @@ def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
 
 
 def is_decided(space: Space, name: str) -> bool:
-    """Whether parents in the space decide about the value (or the domain) of parameter `name`."""
+    """Whether the parents of a parameter are in the space, and determine its value or its domain."""
     parameter: Parameter = space[name]
     if isinstance(parameter, Switch) and parameter.by not in space:
         return False

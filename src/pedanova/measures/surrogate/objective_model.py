@@ -128,7 +128,7 @@ class Candidates:
         return self.model.curve.objective(scores.astype(np.float64) + self.model.process.mean)
 
     def change(self, j: int, cell: int, some: Mask) -> None:
-        """Set parameter `j` to `cell` in the configurations `some`.
+        """Set parameter `j` to `cell` in some configurations.
 
         Before the change, all these configurations must have the same value of the parameter.
         """
@@ -175,7 +175,7 @@ KnownObjective: TypeAlias = ObjectiveModel | ObjectiveTable
 
 
 def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str, str]) -> ObjectiveModel | None:
-    """The Gaussian process of the objective, reliable or not; None if no parameter varies."""
+    """The Gaussian process of the objective, even if it is not reliable; None if no parameter varies."""
     configurations = configurations_of(rows.without(copies))
     if configurations.arrangement.varying == 0 or configurations.levels.max() < LEAST_LEVELS:
         return None
@@ -193,7 +193,7 @@ def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
 
 
 def mean_objectives(configurations: Configurations) -> Reals:
-    """(configurations,) The mean objective of each configuration; values that are not finite count as the worst."""
+    """(configurations,) The mean objective of each configuration; infinite values become the nearest finite one."""
     signed, finite = configurations.signed, np.isfinite(configurations.signed)
     known = signed[finite] if finite.any() else np.zeros(1)
     sums = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
@@ -236,7 +236,7 @@ def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices
 
 
 def left_out_error(data: FitData, chosen: Indices, scores: Reals, settings: KernelSettings, ranked: Reals) -> float:
-    """The mean absolute leave-one-out error on the scale of `ranked`, so that transforms can be compared."""
+    """The mean absolute leave-one-out error, in units of rank scores (`ranked`), to compare transforms."""
     predicted = data.condition(chosen, scores[chosen], settings).leave_one_out()[0]
     known, first = np.unique(scores, return_index=True)
     return float(np.abs(np.interp(predicted, known, ranked[first]) - ranked[chosen]).mean())

@@ -1,7 +1,7 @@
 """Posterior samples: functions drawn from the model at uniform points of the space.
 
 A sample is stored as the order of the points from best to worst, with two bytes per point. The cells of a point take
-one byte per parameter. Orders and cells answer every question about a target, region or box, without the rows.
+one byte per parameter. These data are enough to answer every question about a target, region or box.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def even_points(
     """(points, parameters) The cells of points that are uniform along every parameter, and nearly independent.
 
     Parents decide whether their children have a value, and from which domain. If such a parent is not in the space, its
-    children have values (and domains) as often as in the rows `seen`. With `like_rows`, the points follow the
-    distribution of the rows if it clearly differs from the prior. The cells of a copy are computed from the cells of
-    its original.
+    children have values (and domains) as often as in the rows of the table. If `like_rows` is True, the points follow
+    the distribution of the rows where it clearly differs from the prior. The cells of a copy are computed from the
+    cells of its original.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     places = np.empty((count, len(index)), dtype=np.uint16)
@@ -100,9 +100,9 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 
 
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
-    """(points,) The cells of a copy, where `points` has the cells of its original.
+    """(points,) Compute the cells of a copy at some points; `points` are the cells of its original.
 
-    `known` has the cells of the original and of the copy in the rows. Each point takes the copy's cell from the row
+    `known` are the cells of the original and of the copy in the rows. Each point takes the copy's cell from the row
     whose original is nearest to the point.
     """
     order = np.argsort(known[0], kind="stable")
@@ -148,8 +148,8 @@ class DrawnParent:
     def holds(self, values: tuple[Value, ...], there: Mask) -> Mask:
         """(points,) Whether the parent has one of `values` at each point.
 
-        If a bound of `values` lies inside a cell, the rows of this cell decide: enough of them must have the child.
-        `there` says which rows have the child.
+        If a bound of `values` lies inside a cell, the result is True there if enough rows of this cell have the child.
+        `there` is True for rows that have the child.
         """
         points, rows = (
             equals_any(values_of(self.arrangement, self.number, one), values) for one in (self.places, self.seen)
@@ -189,7 +189,7 @@ def active_points(parameter: Parameter, drawn: Mapping[str, DrawnParent], there:
 
 
 def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own: Indices, active: Mask) -> Cells | None:
-    """(points,) The index of the domain that the parents require at each point; None if the parent is not in the space.
+    """(points,) The index of the domain at each point, given its parent; None if the parent is not in the space.
 
     An inactive point gets the number of domains as its index. `own` has the index of the domain in each row.
     """
@@ -207,7 +207,7 @@ def decided_regimes(parameter: Parameter, drawn: Mapping[str, DrawnParent], own:
 def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tuple[Cells, Reals]:
     """Draw a domain for each point, as often as it occurs in the rows, and a position (0 to 1) in this domain.
 
-    Rows outside the space are used only with `outside`.
+    Rows outside the space are used only if `outside` is True.
     """
     inside = seen if outside else seen[seen < grid.outside]
     parts = np.bincount(regimes_of(grid, inside), minlength=len(grid.blocks) + 2) / max(1, len(inside))
@@ -244,7 +244,7 @@ def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
-    """(cells,) The distribution of the rows in a block: the prior, plus the waves that chance cannot explain."""
+    """(cells,) The distribution of the rows in a block: the prior, plus deviations that chance cannot explain."""
     cells = len(prior)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
@@ -272,7 +272,7 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
 
 
 def cells_by_prior(grid: Grid, every: Reals, regimes: Cells, even: Reals) -> Cells:
-    """(points,) Draw a cell for every point from its domain (`regimes`), with the probabilities `every` (cells,)."""
+    """(points,) Draw a cell for every point, in its domain (`regimes`); `every` are the probabilities of the cells."""
     cells = np.where(regimes > len(grid.blocks), grid.outside, grid.missing).astype(np.int32)
     for i, block in enumerate(grid.blocks):
         here = np.flatnonzero(regimes == i)
@@ -311,7 +311,7 @@ class ObjectiveRanks:
 
     @classmethod
     def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
-        """The ranks of rows with objectives `signed`; `weights` are the volumes of the space around the rows."""
+        """The ranks of rows, given their objectives; `weights` are the volumes of the space around the rows."""
         values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
         rows = np.cumsum(counts)
         mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
@@ -384,7 +384,7 @@ class CoarseGrid:
         return (first + inside).astype(np.int32)
 
     def to(self, other: CoarseGrid) -> Cells:
-        """(cells,) The cell of the coarser grid `other` that contains each cell of this grid."""
+        """(cells,) For each cell of this grid, the cell of the coarser grid `other` that contains it."""
         cells = np.zeros(self.cells, dtype=np.int32)
         cells[self.table] = other.table
         return cells
@@ -392,7 +392,7 @@ class CoarseGrid:
 
 @lru_cache(maxsize=2048)
 def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
-    """The grid with at most `most` cells in every ordered domain; categories are never merged."""
+    """The grid with cells merged, so that no ordered domain has more than `most` cells; categories are not merged."""
     table = np.empty(grid.width, dtype=np.int32)
     blocks: list[Block] = []
     priors: list[Reals] = []
@@ -488,11 +488,11 @@ class PosteriorSamples:
         return int(self.order.shape[1])
 
     def point_grid(self, name: str) -> CoarseGrid:
-        """The merged grid of a parameter that is used to store the points."""
+        """The merged grid that is used to store the points of one parameter."""
         return coarse_grid(grid_of(self.space[name]), POINT_CELLS)
 
     def grids(self) -> StackedGrids:
-        """The merged grids of all parameters that are used to count the points."""
+        """The merged grids that are used to count the points, one grid for each parameter."""
         return stacked(tuple(coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()))
 
     def cells(self, name: str) -> Cells:
@@ -522,7 +522,7 @@ class PosteriorSamples:
         return inside
 
     def narrowed(self, box: Mask, ranks: ObjectiveRanks) -> PosteriorSamples:
-        """The samples, restricted to the points in `box` (points,); `ranks` belong to the rows in the box."""
+        """The samples, restricted to the points in the mask `box`; `ranks` are the ranks of the rows in the box."""
         numbers, every = (np.cumsum(box) - 1).astype(np.uint16), self.order.ravel()
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample contains each point once
         order = numbers.take(inside).reshape(self.draws, -1)

@@ -124,4 +124,4 @@ class Profile(Table):
         for i in places:
             cells, parts = [known_percent(row[i], row[i].ratio) for row in rows], [row[i].ratio for row in rows]
             columns.append(TableColumn(f"best {percent(steps[i].quantile)}", cells, parts=parts))
-        return html_table(f"Ratios by target, inside {self.region}", columns, notes=self.notes)
+        return html_table(f"Ratio of each parameter by target, inside {self.region}", columns, notes=self.notes)

@@ -84,7 +84,7 @@ class LeaveOneOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellSums:
-    """Sums over the rows of a region, by cell; each array has the cells of all parameters.
+    """Sums over the rows of a region, by cell; each array has one sum for every cell of every parameter.
 
     Variances are sums over configurations, because rows of one configuration are not independent.
     """
@@ -99,12 +99,12 @@ class CellSums:
     squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
 
     def cut(self, cells: NDArray[np.int64]) -> CellSums:
-        """The sums of the cells with indices `cells`, an array of any shape."""
+        """The sums in some cells; `cells` is an array of cell indices, of any shape."""
         return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
 
 
 def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: Mask, cells: int) -> CellSums:
-    """Make the sums; `target` and `region` are masks over the rows, `flat` (rows, parameters) has the rows' cells."""
+    """Compute the sums by cell; `target` and `region` are masks of rows, and `flat` contains the cells of each row."""
     ends = [float(np.flatnonzero(mask)[place] + add) for mask in (target, region) for place, add in ((0, 0), (-1, 1))]
     first, last, begin, end = (predicted.chances(one / len(target)) for one in ends)
     inside = target[region].astype(np.float64)
@@ -254,8 +254,8 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
     """The sum of squared coefficients over all octaves that chance cannot explain, and the variance of this sum.
 
     The effect of chance is estimated from the variance of the residuals. An octave of the misfit must also be larger
-    than in a correct model. For an octave of the dependence, the threshold is twice as high. If misfit and dependence
-    cancel in an octave, the octave adds little.
+    than expected if the model is correct. For an octave of the dependence, the threshold is twice as high. If misfit
+    and dependence cancel in an octave, the octave adds little.
     """
     if pair is None:
         return 0.0, 0.0

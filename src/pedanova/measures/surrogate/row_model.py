@@ -36,7 +36,7 @@ PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int
 FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
 MOST_PARTS = 10  # cached models of parts of the rows
 LEAST_BOX = 200  # the fewest points of a box for answers about it
-NO_BOX = "a model needs all rows inside a box, and the box must not be too small"
+NO_BOX = "the selected rows do not form a box, or the box is too small for a model"
 NO_PART = "an adaptive sampler chose the trials, so a selection of rows does not represent the space"
 
 
@@ -53,12 +53,12 @@ class Repeats:
     def notes(self) -> list[Note]:
         notes = []
         if self.clustered:
-            words = "rows of one configuration are not independent, and count as one"
+            words = "rows of one configuration are not independent, so they are treated as one row"
             many = f"{'about ' if self.estimated else ''}{self.configurations:,} configurations"
             notes.append(Note("answer", f"{self.rows:,} rows have {many}: {words}"))
         if self.clustered and self.exact:
             many = f"{'about ' if self.estimated else ''}{self.exact:,} of {self.rows:,} rows"
-            notes.append(Note("doubt", f"{many} repeat another row exactly"))
+            notes.append(Note("doubt", f"{many} are exact copies of another row"))
         return notes
 
 
@@ -112,7 +112,7 @@ class RowModel:
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
-        """The design effect of repeated configurations: this many rows count as one independent row.
+        """The design effect of repeated configurations: how many rows have as much information as one independent row.
 
         `target` and `region` are masks over `rows`.
         """
@@ -138,7 +138,7 @@ class RowModel:
         return self._fitted[seed]
 
     def process(self, seed: int) -> ObjectiveModel | None:
-        """The Gaussian process of the objective, reliable or not; None if no parameter varies."""
+        """The Gaussian process of the objective, even if it is not reliable; None if no parameter varies."""
         from pedanova.measures.surrogate.objective_model import process_of
 
         if seed not in self._processes:
@@ -156,7 +156,7 @@ class RowModel:
         return None if self.fitted(seed).settings is None else self.process(seed)
 
     def part(self, some: Mask, *, seed: int) -> RowModel:
-        """A model of the rows `some`: a quicker fit, which starts at the settings for all rows."""
+        """A model of the rows in the mask `some`; its fit is quick, because it starts from the model of all rows."""
 
         def make() -> RowModel:
             fitted = self.fitted(seed)
@@ -166,14 +166,14 @@ class RowModel:
         return self._parts.get((some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
-        """Copy the dependence between parameters from the model `every` of all rows, if the same parameters vary."""
+        """Copy the dependence between parameters from the model of all rows, if the same parameters vary in both."""
         own, whole = self.rows.arrangement, every.rows.arrangement
         if own.names[: own.varying] == whole.names[: whole.varying]:
             self.dependence = every.dependence
         return self
 
     def _narrowed(self, around: RowModel, seed: int) -> FittedModel:
-        """The model `around` (of all rows), restricted to the box around the selected rows."""
+        """The fitted model of all rows, restricted to the box around the selected rows."""
         fitted = around.fitted(seed)
         if fitted.samples is None:
             return fitted
@@ -187,7 +187,7 @@ class RowModel:
         return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
-        """Target and region (masks over the table) as ranges of ranks; None if one of them has gaps."""
+        """Target and region (masks over the table) as ranges of ranks; None if one of them is not a single range."""
         first, second = (self._span(mask[self.rows.rows]) for mask in (target, region))
         return None if first is None or second is None else (first, second)
 
@@ -202,7 +202,7 @@ class RowModel:
     def corrected(
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
-        """The shares by the model, corrected by the residuals of the rows; None after an adaptive sampler."""
+        """The shares by the model, corrected by the residuals of the rows; None if the sampler was adaptive."""
         key = target, region, seed
         fitted = self.fitted(seed)
         if fitted.predictions is None or fitted.samples is None:
@@ -295,9 +295,9 @@ def canonical_numbers(arrangement: Arrangement, grids: StackedGrids) -> NDArray[
 
 
 def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | None:
-    """For each parameter, a mask of its cells in the box around the rows `some`; None if other rows lie in the box.
+    """For each parameter, a mask of its cells in the box around some rows; None if other rows lie in this box.
 
-    Other rows may lie in the first or last cell of a range, because the bound of the box may divide such a cell.
+    Other rows are allowed in the first or last cell of a range, because the bound of the box may divide such a cell.
     """
     inside, beside = np.ones(len(rows), dtype=bool), np.zeros(len(rows), dtype=bool)
     kept = {}
@@ -312,7 +312,7 @@ def bounding_box(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask] | N
 
 
 def hull_of(rows: FewRows, some: Mask, space: Space) -> dict[str, Mask]:
-    """For each parameter, a mask of the cells from the lowest to the highest value of the rows `some`."""
+    """For each parameter, a mask of the cells from the lowest to the highest value in some rows."""
     return {name: _hull(grid_of(parameter), rows.cells[name][some]) for name, parameter in space.items()}
 
 

@@ -71,7 +71,7 @@ class SamplerEvidence:
 
     @property
     def deviations(self) -> float:
-        """The combined evidence for an adaptive sampler; evidence against it counts as 0."""
+        """The combined evidence for an adaptive sampler; evidence against it is ignored."""
         together = abs(self.together) if self.stepwise else self.together
         return math.hypot(*(max(0.0, one) for one in (together, self.again, self.drift or 0.0)))
 
@@ -161,7 +161,7 @@ def is_stepwise(configurations: Configurations) -> bool:
 def drift_of(configurations: Configurations, trials: Reals) -> float:
     """How much parameter values change with the trial number, in standard deviations of a random search.
 
-    A configuration that was run several times counts once, at its mean trial number.
+    A configuration that was run several times is included once, with its mean trial number.
     """
     number = np.bincount(configurations.owner, weights=trials) / configurations.repeats
     usual = log_frequencies(configurations.arrangement, configurations.places)

@@ -97,7 +97,7 @@ def sampled_shares(
 ) -> SampledShares:
     """The shares for one target and region.
 
-    The share of a parameter in `children` does not count the effect of being active or not.
+    The share of a parameter in `children` leaves out the effect of being active or inactive.
     """
     grids = samples.grids()
     of_value = np.array([name in children for name in samples.space])
@@ -120,8 +120,8 @@ def shares_of_counts(
 ) -> SampledShares:
     """Shares from counts of points (draws, cells); `regions` are (1, cells) if they are the same in all samples.
 
-    `of_value` (parameters,) is True where the effect of being active or not does not count. `shared` is the mean number
-    of points that the targets of two samples have in common.
+    `of_value` is True for parameters whose share leaves out the effect of being active or inactive. `shared` is the
+    mean number of points that the targets of two samples have in common.
     """
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
@@ -154,7 +154,7 @@ def shares_of_counts(
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
-    """(parameters,) The share of the mean density; a square is the product of two samples, so that noise cancels."""
+    """(parameters,) The share of the mean density; squares become products of two samples, so that noise cancels."""
     draws = len(target)
     if draws < 2:
         return np.zeros(len(grids.grids))
