@@ -210,7 +210,7 @@ def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: A
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((None,), "budget= is missing, and the source names no budget"),
+        ((None,), "budget= is missing, and the source has no default budget"),
         (("epoch",), "no column is called 'epoch'"),
         (("loss",), "is the objective"),
         (("name",), "must be a column of numbers"),

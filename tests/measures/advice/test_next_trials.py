@@ -99,7 +99,7 @@ def test_a_lattice_is_run_up_but_never_twice() -> None:
     proposed = a.next_trials(len(every) - 30)
     left = {tuple(trial.values[name] for name in space) for trial in proposed}
     assert left == set(every) - set(some)
-    with pytest.raises(QueryError, match="n=7 is too large: only 6 configurations were not yet run"):
+    with pytest.raises(QueryError, match="n=7 is too large: only 6 configurations are left to run"):
         a.next_trials(7)
 
 

@@ -122,7 +122,7 @@ def test_budgets_with_too_few_rows_are_told() -> None:
     found = told((1, OTHER), (9, FULL), left_out=few)
     assert found.left_out == tuple(few)
     assert any("epochs 2 (4 rows)" in note and "and 5 more" in note for note in found.notes)
-    assert any("compared with epochs 9" in note for note in found.notes)
+    assert any("reference ranking is at epochs 9" in note for note in found.notes)
 
 
 def test_survivors_are_told() -> None:

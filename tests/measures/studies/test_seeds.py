@@ -76,7 +76,7 @@ def ends(seed: int, runs: np.ndarray, part: float) -> tuple[float, float]:
 def test_without_repeats_it_is_refused() -> None:
     values = np.arange(10.0)
     for groups, many in ((np.arange(10), "no configuration is"), (np.r_[0, np.arange(9)], "one configuration is")):
-        with pytest.raises(DataError, match=rf"{many} repeated among the 10 rows .* name it in exclude="):
+        with pytest.raises(DataError, match=rf"{many} repeated among the 10 rows .* add it to exclude="):
             seeds_of(groups, {"y": values}, "the best 10 %")
     twice = np.repeat(np.arange(5), 2)
     with pytest.raises(DataError, match="same in every row"):

@@ -221,7 +221,7 @@ def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: 
     near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
     candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
     if len(candidates) < many:
-        raise QueryError(Arg("n", n), f" is too large: only {len(candidates):,} configurations were not yet run")
+        raise QueryError(Arg("n", n), f" is too large: only {len(candidates):,} configurations are left to run")
     fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
     objective = model.process(seed)
     if objective is None:

@@ -337,7 +337,7 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
     notes = [Note("rows", f"left out, because of too few rows: {name} {budgets}")]
     beyond = [one for one in left_out if one.budget > full]
     if beyond:
-        words = f"rankings are compared with {name} {short(full)}, the highest budget with enough rows; a wider "
+        words = f"the reference ranking is at {name} {short(full)}, the highest budget with enough rows; a wider "
         notes.append(Note("doubt", words, Arg("target"), " needs fewer rows"))
     return notes
 

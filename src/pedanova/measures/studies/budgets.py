@@ -96,7 +96,7 @@ def as_name(budget: object, records: Records, curves: Curves | None) -> str | No
         told = columns_in(records.metadata.where or "", known)
         if not told and curves is None:
             numbers = [name for name, column in known.items() if column.labels is None and not column.is_time]
-            words = f" is missing, and the source names no budget; choose a column: {listed(numbers, most=40)}"
+            words = f" is missing, and the source has no default budget; choose a column: {listed(numbers, most=40)}"
             raise QueryError(Arg("budget"), words)
         return told[0] if told else None
     if not isinstance(budget, str):
@@ -137,7 +137,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
     if column.labels is not None or column.is_time:
         raise QueryError(Arg("budget", name), " must be a column of numbers; it holds text or dates")
     if name in {goal.column for goal in observed.goals}:
-        raise QueryError(Arg("budget", name), " is the objective; name the column of budgets, such as epochs")
+        raise QueryError(Arg("budget", name), " is the objective; choose the column of budgets, such as epochs")
     numbers = np.where(column.absent(), np.nan, column.values.astype(np.float64))
     numbers = np.where(np.isfinite(numbers), numbers, np.nan)
     values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
@@ -154,7 +154,7 @@ def by_rows(origin: Origin, observed: Observations, space: Space, name: str) -> 
 def by_curves(origin: Origin, observed: Observations, space: Space, curves: Curves | None) -> Budgets:
     """The budgets of a log with intermediate values of all trials, also of pruned ones."""
     if curves is None:
-        raise QueryError("the source has no intermediate values of this objective; name a column of budgets")
+        raise QueryError("the source has no intermediate values of this objective; choose a column of budgets")
     check_several(STEP, curves.budgets, len(curves.rows))
     count = origin.records.rows
     last = np.full(count, np.nan)
@@ -208,7 +208,7 @@ def widened(origin: Origin, observed: Observations, space: Space, name: str | No
 def check_several(name: str, values: Reals, rows: int) -> None:
     if len(values) < 2:
         only = f"is {values[0]:g} in every row" if len(values) else "has no number in any row"
-        raise QueryError(Arg("budget", name), f" {only}; name a column that varies")
+        raise QueryError(Arg("budget", name), f" {only}; choose a column that varies")
     if len(values) > rows / LEAST_TARGET and len(values) > MOST:
         words = (
             f" has {len(values):,} different values in {rows:,} rows; round them, so that each value has enough rows"

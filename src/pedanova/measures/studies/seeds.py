@@ -132,7 +132,7 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
         many = "no configuration is" if repeated == 0 else "one configuration is"
         words = f"{many} repeated among the {len(groups):,} rows ({len(sizes):,} configurations); "
         remedy = f"to separate the seed from the parameters, run at least {FEWEST} configurations with several seeds; "
-        raise DataError(words, remedy, "if a column makes every row different, name it in ", Arg("exclude"))
+        raise DataError(words, remedy, "if a column makes every row different, add it to ", Arg("exclude"))
     rows, notes = [], []
     if repeated < ROUGH:
         notes.append(Note("doubt", f"only {repeated} configurations are repeated, so these numbers are rough"))
