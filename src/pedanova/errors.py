@@ -13,7 +13,7 @@ NOTHING: Any = object()
 
 
 class Arg:
-    """An argument in a message: its name, and its value if one is given; `shown` replaces the value.
+    """An argument in a message: its name, and its value if one is given; `shown` is printed instead of the value.
 
     `of` is set if the argument belongs to a class of options, as in ``reading=pa.Reading(nan='worst')``.
     """
@@ -115,7 +115,7 @@ class PedanovaError(Exception):
         return tuple(word.name for word in self.words if isinstance(word, Arg))
 
     def behind(self, *words: Word) -> Self:
-        """The same error with `words`, such as a file name, before its message."""
+        """The same error; its message now begins with `words`, such as a file name."""
         return type(self)(*words, *self.words)
 
 
@@ -157,12 +157,12 @@ class QueryError(PedanovaError, ValueError):
 class TooFewRowsError(QueryError):
     """The target has too few rows for an answer.
 
-    **What to do:** widen the target, or run more trials. ``force=True`` gives an answer, but it is very unsure.
+    **What to do:** widen the target, or run more trials. ``force=True`` gives an answer, but a very uncertain one.
     """
 
 
 class LevelsError(QueryError):
-    """The question needs a threshold that was not counted, and the data is no longer available.
+    """The question needs a threshold for which no counts are stored, and the data is no longer available.
 
     **What to do:** use a threshold that the message lists, or analyze the data again. To avoid this error, save the
     rows too: ``save(…, rows=True)``.
@@ -214,7 +214,7 @@ class UnknownParameterError(PedanovaError, KeyError):
 
 
 class MissingLibraryError(PedanovaError, ImportError):
-    """An optional library is not installed; the message names the extra to install.
+    """An optional library is not installed.
 
     **What to do:** run the ``pip install`` command in the message.
     """

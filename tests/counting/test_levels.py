@@ -102,7 +102,7 @@ def test_nan_is_dropped_or_worst() -> None:
     worst = pa.analyze({"x": x}, loss, params=["x"], reading=pa.Reading(nan="worst"))
     assert (len(worst), worst.data.dropped) == (100, 0)
     assert worst.importance(0.1, **COUNTS).rows[0].n_target == 10
-    assert any("count as the worst" in n for n in worst.notes)
+    assert any("are ranked as the worst" in n for n in worst.notes)
 
 
 class TestRegions:

@@ -205,7 +205,7 @@ class TestDeclared:
         beta = np.where(np.arange(600) < 90, np.nan, gated["beta"])
         lacking = int(np.sum(gated["optimizer"][:90] != "sgd"))
         a = pa.analyze({**gated, "beta": beta}, "y", space=NESTED)
-        assert noted(a, f"beta: {lacking} rows have no value although the parameter is active; they count as inactive")
+        assert noted(a, f"beta: {lacking} rows have no value although the parameter is active; it is treated as")
 
     def test_a_parent_that_is_inactive_itself(self, gated: Table) -> None:
         """kind has a filler value outside sgd; momentum below it must stay inactive there."""

@@ -25,7 +25,7 @@ def guess(**columns: Any) -> tuple[str, str] | None:
 @pytest.mark.parametrize(
     ("columns", "objective", "why"),
     [
-        ({"val_loss": A}, "val_loss", "the only column named like a result"),
+        ({"val_loss": A}, "val_loss", "the only column whose name is typical of a result"),
         ({"MAE": A, "metric": ["l1", "l2"] * 20}, "MAE", "the only column"),
         ({"loss": ["bce", "focal"] * 20, "error_rate": A}, "error_rate", "the only column"),  # a loss that was chosen
         ({"precision": [16, 32] * 20, "recall": A}, "recall", "the only column"),

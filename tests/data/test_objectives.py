@@ -20,13 +20,13 @@ X = np.random.default_rng(2).uniform(size=ROWS)
 def doubted(values: Any, **options: Any) -> list[str]:
     a = pa.analyze({"x": X, "m": values, "y": Y}, "y", **options)
     assert "m" in a.space
-    return [note for note in a.notes if "orders the rows exactly like" in note]
+    return [note for note in a.notes if "has a perfect rank correlation with" in note]
 
 
 @pytest.mark.parametrize("form", [lambda y: y, lambda y: 1 - y, lambda y: 100 * y, np.exp, lambda y: -(y**3)])
 def test_another_form_of_the_objective(form: Any) -> None:
     (note,) = doubted(form(Y))
-    assert note.startswith("m: orders the rows exactly like y")
+    assert note.startswith("m: has a perfect rank correlation with y")
     assert note.severity == "warning"  # type: ignore[attr-defined]
 
 
@@ -54,7 +54,7 @@ def test_the_error_shows_the_values_that_are_no_numbers(scores: list[str], words
 def test_roles_name_what_the_first_lines_name() -> None:
     table = {"x": X, "m": np.exp(Y), "y": Y}
     roles = {row.column: row.why for row in roles_in(table, request_of("y")).rows}
-    assert "orders the rows exactly like y" in roles["m"]
+    assert "has a perfect rank correlation with y" in roles["m"]
     crashed = {
         "x": np.where(np.arange(ROWS) % 4, X, 9e9),
         "lr": X,

@@ -147,7 +147,7 @@ def test_a_few_different_numbers_of_an_unclear_name_are_kept_and_doubted() -> No
     assert decided["map"].is_setting
     assert decided["precision"].is_setting
     (note,) = notes_on(decided, "y")
-    assert note.startswith("map: named like a result; exclude it if it is a result")
+    assert note.startswith("map: its name is typical of a result; exclude it if it is a result")
     assert note.severity == "warning"
 
 

@@ -281,7 +281,7 @@ def test_words(analysis: pa.Analysis, inside: np.ndarray) -> None:
     assert found.region == "rows with lr from 0.0001 to 0.01, momentum ≤ 0.5, optimizer in adam, sgd, nesterov = True"
     assert found.target == "the best 50 %"
     assert analysis.importance("layers  ==\t3", **COUNTS).target == "rows where layers == 3"
-    assert analysis.importance(inside, **COUNTS).target == f"the {inside.sum()} marked rows"
+    assert analysis.importance(inside, **COUNTS).target == f"the {inside.sum()} rows marked True"
     long = " or ".join(f"layers == {i}" for i in [1, 2] * 300)
     assert len(analysis.importance(long, **COUNTS).target) < 130
 
@@ -310,7 +310,7 @@ def invalid() -> list[tuple[object, str]]:
     return [
         ({"lrr": (0, 1)}, "box: no column is called 'lrr'; did you mean 'lr'"),
         ({3: (0, 1)}, "box: no column is called 3"),
-        ({}, "an empty box holds every row"),
+        ({}, "the box is empty"),
         ({"lr": (1e-2, 1e-4)}, "must be .low, high. with low <= high"),
         ({"lr": (np.nan, 1)}, "must be .low, high. with low <= high"),
         ({"lr": ("a", "b")}, "must be .low, high."),

@@ -61,7 +61,7 @@ class TestFeasible:
         ok = limited["ok"]
         a = pa.analyze(limited, "loss", space=SPACE, feasible="ok", reading=pa.Reading(infeasible="worst"))
         assert len(a) == 1_000
-        assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible and count as the worst")
+        assert noted(a, f"{np.sum(~ok)} of 1,000 rows are infeasible and are ranked as the worst")
         found = a.importance(round(ok.mean(), 3), smoothing="none", **COUNTS)
         assert found["x"].n_target == ok.sum()
         assert found.rows == a.importance("ok", smoothing="none", **COUNTS).rows
@@ -165,7 +165,7 @@ class TestStates:
         finished = (state == "complete") | (state == "failed")
         assert len(a) == finished.sum()
         assert noted(
-            a, f"{np.sum(state == 'failed')} of 1,000 rows failed (by the column state) and count as the worst"
+            a, f"{np.sum(state == 'failed')} of 1,000 rows failed (by the column state) and are ranked as the worst"
         )
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
         assert (
@@ -182,8 +182,8 @@ class TestStates:
         assert len(a) == used.sum()
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
         count = np.sum(state == "pruned")
-        assert noted(a, f"{count} pruned rows count with their last value") == (pruned == "last")
-        assert noted(a, f"{count} of 1,000 rows were pruned and count as the worst") == (pruned == "worst")
+        assert noted(a, f"{count} pruned rows are included, with their last value") == (pruned == "last")
+        assert noted(a, f"{count} of 1,000 rows were pruned and are ranked as the worst") == (pruned == "worst")
 
     def test_pruned_without_a_value_are_dropped(self, table: Table) -> None:
         data, state = self.told(table)
@@ -232,7 +232,7 @@ class TestStates:
             ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished and are dropped"),
             (
                 {"state": "failing", "failed": "worst"},
-                "no row is left to count .1,000 of 1,000 rows failed .by the column failing. and count",
+                "no row is left to count .1,000 of 1,000 rows failed .by the column failing. and are ranked",
             ),
         ],
     )

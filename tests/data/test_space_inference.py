@@ -319,7 +319,7 @@ def test_marked_columns_are_settings_whatever_they_are_called() -> None:
 
 def test_where_nothing_else_is_left_the_refusal_says_so() -> None:
     table = {"val_acc": TABLE["val_acc"], "error": TABLE["error"]}
-    refuse(DataError, "val_acc", "named like a result", "params=", of=lambda: pa.analyze(table, "error"))
+    refuse(DataError, "val_acc", "its name is typical of a result", "params=", of=lambda: pa.analyze(table, "error"))
 
 
 def test_a_column_that_the_exporter_keeps_aside_may_be_the_objective(tmp_path: Path) -> None:

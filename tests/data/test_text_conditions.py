@@ -211,7 +211,7 @@ def test_long_and_deep_text_is_refused(text: str) -> None:
 def test_messages_name_the_remedy() -> None:
     for text, words in {
         "optt == 'adam'": "did you mean 'opt'",
-        "opt < 'b'": "opt holds text; use == or in",
+        "opt < 'b'": "opt holds text; write a condition such as opt == 'adam'",
         "n in 3": "'in' needs a list of values",
         "n == [1]": "compare n with one value, or use 'in'",
         "n": "n is not a boolean column",

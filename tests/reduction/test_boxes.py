@@ -142,7 +142,7 @@ class TestMoving:
         a = pa.analyze(data, "y", space={"b": pa.Moving("low", 1.0)})
         tally = a.data.tallies["b"].counts.sum(axis=0)
         assert tally[[0, 500, 1000]].tolist() == [1, 3, 2]
-        assert noted(a, "b: 2 rows have equal lower and upper bounds; their values count as the middle of the range")
+        assert noted(a, "b: 2 rows have equal lower and upper bounds; their values are placed in the middle")
 
     def test_inactive_rows_need_no_bounds(self) -> None:
         dice = random()
@@ -159,7 +159,7 @@ class TestMoving:
         [
             (pa.Moving("lo", 1), {}, SpaceError, "b: no column is called 'lo'"),
             (pa.Moving("name", 1), {}, DataError, "name: holds text or dates where numbers are needed"),
-            (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no value of its bound 'low'"),
+            (pa.Moving("low", 1), {"low": np.nan}, DataError, "b: row 3 has no value for its bound 'low'"),
             (pa.Moving("low", 1), {"low": 2.0}, SpaceError, "b: row 3 has its lower bound above the upper one"),
             (pa.Moving("low", 1), {"low": -np.inf}, SpaceError, "b: row 3 has a bound that is not finite"),
             (pa.Moving("low", 1, log=True), {"low": 0.0}, SpaceError, "b: a log scale needs lower bounds above 0"),
@@ -179,7 +179,7 @@ class TestMoving:
         assert "\n" not in str(refused.value)
 
     def test_fixed_bounds_are_no_moving_ones(self) -> None:
-        with pytest.raises(SpaceError, match="name no column; use Float for fixed bounds"):
+        with pytest.raises(SpaceError, match="are not columns; use Float for fixed bounds"):
             pa.Moving(0, 1)
 
 

@@ -141,7 +141,7 @@ def test_notes_of_several_parts_are_those_of_the_whole(tmp_path: Path) -> None:
         same(parts, pa.analyze(table, "loss", **options, **given))
     assert len(parts.notes) == 4
     pruned = int((table["status"] == "PRUNED").sum())
-    assert f"{pruned} pruned rows count with their last value" in parts.notes
+    assert f"{pruned} pruned rows are included, with their last value as the objective" in parts.notes
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["given", "guessed"])
@@ -437,7 +437,7 @@ def test_a_constant_objective_is_told_as_in_memory(
     place = write(table, tmp_path / "data", files=3)
     for data, how in ((table, {}), (place, {"scan": pa.Scan(stream=True)})):
         if constant:
-            refuse(DataError, "constant", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
+            refuse(DataError, "in every row", of=lambda: pa.analyze(data, "loss", **how, **choices))  # noqa: B023
         else:
             assert len(pa.analyze(data, "loss", **how, **choices)) > 0
 

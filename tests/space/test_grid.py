@@ -102,7 +102,7 @@ def test_too_many_categories() -> None:
 
 
 def test_a_range_too_narrow_for_its_size() -> None:
-    with pytest.raises(SpaceError, match="too close"):
+    with pytest.raises(SpaceError, match="too narrow"):
         grid_of(pa.Float(1e16, 1e16 + 4))
 
 

@@ -34,7 +34,7 @@ MANY_VALUES = 1 << 20  # more values are examined by the threads of the kernel
 class Column:
     """The values of one column.
 
-    ``values`` are numbers, or integer codes into ``labels`` if the column has labels. A value is missing if
+    ``values`` are numbers, or integer codes (indices of ``labels``) if the column has labels. A value is missing if
     it is NaN, if its code is negative, or if ``missing`` is True. Dates and durations keep their NumPy type and cannot
     be counted.
     """
@@ -364,7 +364,7 @@ PLAIN = Form("plain")
 
 
 def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
-    """Convert text such as "1h 20m" to one number in the base unit (4800 s); None if the text has another form."""
+    """Convert text such as "1h 20m" to one number in the base unit (4800 s); None for other text."""
     amounts = AMOUNT.findall(text) if len(text) <= LONGEST else []
     if not amounts or AMOUNT.sub("", text) or any(unit not in units for _, unit in amounts):
         return 0 if read_plain(text) == 0 else None
@@ -469,7 +469,7 @@ def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
 
 
 def for_domain(column: Column, parameter: Parameter) -> Column:
-    """Convert text to numbers for a numeric domain; missing values become the empty text if that is a choice."""
+    """Convert text to numbers for a numeric domain; if an empty text is a choice, it replaces missing values."""
     if isinstance(parameter, Categorical | Ordinal) and column.labels is not None and not parameter.when:
         choices = parameter.choices if isinstance(parameter, Categorical) else parameter.values
         blank = next((choice for choice in choices if isinstance(choice, str) and not choice.strip()), None)

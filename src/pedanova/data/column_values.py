@@ -105,7 +105,7 @@ class Values:
 
     @property
     def looks_chosen(self) -> bool:
-        """Whether people seem to have chosen the values: words that repeat, round numbers, or equally frequent ones."""
+        """Whether people seem to have chosen the values: repeated words, round numbers, or equally frequent numbers."""
         if self.kind != "numbers":
             return self.kind == "flags" or len(self.texts) <= MOST_TEXTS * len(self.present)
         distinct, times = self._distinct()
@@ -126,7 +126,7 @@ class Values:
     def looks_drawn(self, *, beside: bool) -> bool:
         """Whether the numbers are spread evenly on a linear or a log scale, as in a random search.
 
-        A few numbers are enough if other columns look like a random search too (`beside`).
+        If `beside` is True, other columns look like a random search too; then two numbers are enough.
         """
         some = np.sort(self.some.astype(np.float64)) if self.kind == "numbers" and not self.is_few else np.zeros(0)
         if len(some) < (2 if beside else LEAST_DRAWN) or max(-some[0], some[-1]) > LARGEST:
@@ -276,7 +276,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
 
 
 def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    """Columns whose value follows from the column `name`; constants and one-to-one copies are left out.
+    """Columns whose value is determined by one column; constants and one-to-one copies are left out.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def _silenced(
     if idle:
         notes.append(idle_note(column.name, idle))
     if lacking:
-        words = " rows have no value although the parameter is active; they count as inactive"
+        words = " rows have no value although the parameter is active; it is treated as inactive in these rows"
         notes.append(Note("rows", Count(lacking), words, subject=column.name))
     return replace(column, missing=some(~active | absent)), bool(active.any())
 
@@ -99,7 +99,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         gone = np.flatnonzero(np.isnan(ends[-1]) & ~column.absent())
         if len(gone):
             raise DataError(
-                f"{column.name}: row {int(gone[0])} has no value of its bound {bound!r}; fill it in, or drop the row"
+                f"{column.name}: row {int(gone[0])} has no value for its bound {bound!r}; fill it in, or drop the row"
             )
     low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
@@ -110,7 +110,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         position = (values - low) / width
     fixed = (width == 0) & (np.abs(values - low) <= ROUNDING * np.abs(low))
     if fixed.any():
-        words = " rows have equal lower and upper bounds; their values count as the middle of the range"
+        words = " rows have equal lower and upper bounds; their values are placed in the middle of the range"
         notes.append(Note("rows", Count(fixed.sum()), words, subject=column.name))
         position = np.where(fixed, 0.5, position)
     words = "bounds differ between rows; each value is replaced by its position between its bounds"
@@ -141,7 +141,7 @@ def as_reals(column: Column) -> NDArray[np.float64]:
 
 
 def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], notes: list[Note]) -> Column:
-    """Find the cell of each row; the column `by` selects the domain, or the value itself if `by` is empty."""
+    """Find the cell of each row; the domain depends on the column `by`, or on the value itself if `by` is empty."""
     grid, absent = grid_of(parameter), column.absent()
     by = None if parameter.is_own else column_named(parameter.by, table, needed_by=column.name)
     lacking = np.where(absent, grid.missing, grid.outside)
@@ -278,7 +278,7 @@ class Spans:
 
 
 def ranges_of(numbers: Reals, kinds: NDArray[np.int64]) -> list[tuple[int, Interval]] | None:
-    """The range of the numbers of each kind; None if two ranges overlap or a kind has too few numbers."""
+    """The range of the numbers in each group (`kinds`); None if two ranges overlap or a group has too few numbers."""
     if np.isnan(numbers).any():
         return None
     spans = sorted((_span(numbers[kinds == kind])[1:], int(kind)) for kind in np.unique(kinds))

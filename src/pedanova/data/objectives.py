@@ -52,7 +52,7 @@ def read_goals(
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
-        raise QueryError(Arg("objective", objective), " names a column twice; give each column once")
+        raise QueryError(Arg("objective", objective), " contains a column twice; give each column once")
     directions = as_directions(direction, len(objectives))
     return tuple(_read_goal(table, rows, o, d, decimal) for o, d in zip(objectives, directions, strict=True))
 
@@ -153,7 +153,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
         many = "it is left out" if len(strange) == 1 else f"{len(strange)} such rows are left out"
-        notes.append(Note("doubt", f"{example}{many}; correct the values that should count", subject=column.name))
+        notes.append(Note("doubt", f"{example}{many}; to use such rows, write numbers", subject=column.name))
     return in_form(kept, form), notes
 
 
@@ -202,7 +202,7 @@ SEEDS = re.compile(r"[_./ -]?(seed|fold|run|rep|repeat|split|trial)?[_./ -]?\d+"
 
 
 def seeds_of(name: str, columns: Mapping[str, Column]) -> list[str]:
-    """Numeric columns that contain the result `name` for several seeds, such as acc_seed0 to acc_seed4."""
+    """Numeric columns that contain one result for several seeds, such as acc_seed0 to acc_seed4 for the result acc."""
     behind = [other for other in columns if other.startswith(name) and SEEDS.fullmatch(other[len(name) :])]
     numbers = [other for other in behind if columns[other].labels is None and not columns[other].is_time]
     return numbers if len(numbers) > 1 else []

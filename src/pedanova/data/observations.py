@@ -50,7 +50,7 @@ class Observations:
 
     @property
     def ranked(self) -> NDArray[Any]:
-        """The number by which each row is ranked: its objective, or its Pareto rank; NaN for the worst rows."""
+        """The number that ranks each row: its objective or its Pareto rank; NaN if the row counts as the worst."""
         return self.goals[0].values if self.order is None else self.order
 
     @property
@@ -59,12 +59,12 @@ class Observations:
 
     @property
     def direction(self) -> Direction:
-        """Whether `ranked` is minimised or maximised; Pareto ranks are minimised."""
+        """``"minimize"`` if lower values of `ranked` are better, as for Pareto ranks; otherwise ``"maximize"``."""
         return self.goals[0].direction if len(self.goals) == 1 else "minimize"
 
 
 def describe_outside(column: Column, placed: Column, parameter: Parameter) -> str:
-    """Describe the first row with a value outside the space; `placed` is the column after `place_columns`."""
+    """Describe the first row with a value outside the space; `placed` is the column that `place_columns` returned."""
     grid = grid_of(parameter)
     row = int(np.argmax(cells_of(placed, grid) == grid.outside))
     rule = in_words(parameter, digits=6)
@@ -79,9 +79,7 @@ MOST_ROWS = 1_000_000
 def rows_kept(observed: Observations) -> Attachment:
     """Convert all rows and columns to a section of a saved file."""
     if len(observed) > MOST_ROWS:
-        raise DataError(
-            f"a file keeps at most {MOST_ROWS:,} rows, not {len(observed):,}; leave ", Arg("rows", True), " out"
-        )
+        raise DataError(f"a file can hold {MOST_ROWS:,} rows, not {len(observed):,}; leave out ", Arg("rows", True))
     arrays: dict[str, NDArray[Any]] = {}
     columns = []
     for i, (name, column) in enumerate(observed.table.items()):

@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def ending(self) -> NanPolicy:
-        """``"worst"`` if any of the options is ``"worst"``, otherwise ``"drop"``."""
+        """``"worst"`` if `nan`, `failed`, `pruned` or `infeasible` is ``"worst"``, otherwise ``"drop"``."""
         return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
 
 

@@ -118,7 +118,7 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
         return []
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
-    fate = "are dropped" if reading.nan == "drop" else "count as the worst"
+    fate = "are dropped" if reading.nan == "drop" else "are ranked as the worst"
     words = f" rows have no objective (NaN) and {fate}"
     note = Note("rows", Count(unknown), " of ", Count(len(goal.values)), words)
     return [note, *([] if finite else _infinite_notes((goal,), np.ones(len(goal.values), dtype=bool)))]
@@ -128,7 +128,7 @@ def _infinite_notes(goals: tuple[Goal, ...], rows: Mask) -> list[Note]:
     infinite = np.logical_or.reduce([np.isinf(goal.values) for goal in goals]) & rows
     ends = {bool(end > 0) for goal in goals for end in goal.sign * goal.values[infinite & np.isinf(goal.values)]}
     rank = "best or worst" if len(ends) > 1 else "the worst" if True in ends else "the best"
-    words = f" rows have an infinite objective; infinite values rank as {rank}"
+    words = f" rows have an infinite objective; infinite values are ranked as {rank}"
     return [Note("rows", Count(infinite.sum()), words)] if infinite.any() else []
 
 

@@ -68,7 +68,7 @@ class CurveSource:
     names: Mapping[str, str] = field(default_factory=dict)  # column → name in the log, if they differ
 
     def read(self, metric: str) -> Curves:
-        """The intermediate values of the result `metric`; no points if the log has none."""
+        """The intermediate values of one metric; empty if the log has none."""
         return Curves.of(metric, self.points(self.names.get(metric, metric)))
 
 
@@ -118,7 +118,7 @@ class Records:
         if len(set(lengths.values())) > 1:
             (first, rows), *rest = lengths.items()
             other, others = next((n, r) for n, r in rest if r != rows)
-            raise DataError(f"{first} has {rows} rows but {other} has {others}; all columns must have equally many")
+            raise DataError(f"{first} has {rows} rows but {other} has {others}; all columns must have the same length")
 
     @property
     def rows(self) -> int:

@@ -33,7 +33,7 @@ def sign_of(direction: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """The end of the best `part` of the rows, such as the best 10 %; rows that tie with the last one are included."""
+    """The boundary after the best 10 % if `part` is 1/10; rows that tie with the last one are included."""
 
     part: Fraction
 
@@ -43,7 +43,7 @@ class Quantile:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A boundary at a value of the objective; `signed` is this value, times -1 if the objective is maximised."""
+    """A boundary at a value of the objective; `signed` is this value, negated if the objective is maximised."""
 
     signed: float
 
@@ -238,7 +238,7 @@ def is_percentage(value: object) -> bool:
 
 
 def rank_of(part: Fraction, rows: int) -> int:
-    """The rank of the last row in the best `part` of the rows: ``⌈part · rows⌉``, without rounding errors."""
+    """The number of rows in the best part, such as the best 10 %: ``⌈part · rows⌉``, without rounding errors."""
     return -(-part.numerator * rows // part.denominator)
 
 
@@ -426,7 +426,8 @@ class Reader:
         return column.values
 
     def unfit(self, column: Column) -> QueryError:
-        remedy = "dates; turn them into numbers" if column.is_time else "text; use == or in with a value"
+        text = f"text; write a condition such as {column.name} == 'adam'"
+        remedy = "dates; turn them into numbers" if column.is_time else text
         return QueryError(f"{self.text[:80]!r}: {column.name} holds {remedy}")
 
     def refusal(self, node: ast.AST) -> QueryError:
@@ -456,7 +457,7 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     if not needs_rows(value):
         return as_region(value, name)
     mask = as_mask(value, name, rows)
-    return RowSet(mask, f"the {int(mask.sum()):,} marked rows")
+    return RowSet(mask, f"the {int(mask.sum()):,} rows marked True")
 
 
 def rows_in_words(value: object) -> str:
@@ -500,7 +501,7 @@ def as_mask(value: Any, name: str, rows: int) -> Mask:
 def rows_in_box(box: Mapping[Any, Any], table: Mapping[str, Column], rows: int) -> Mask:
     """The rows inside a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}, "dropout": above(0)}``."""
     if not box:
-        raise QueryError("an empty box holds every row; name a column and its bounds")
+        raise QueryError("the box is empty; give at least one column and its bounds")
     inside = np.ones(rows, dtype=bool)
     for name, bounds in box.items():
         if name not in table:
@@ -568,7 +569,7 @@ def cut_at(
 
 
 def _signed_cut(cut: Cut | None, kept: NDArray[np.float64]) -> float | None:
-    """The objective at a boundary, times -1 if it is maximised; None if no row lies beyond the boundary."""
+    """The objective at a boundary, negated if it is maximised; None if no row lies beyond the boundary."""
     if cut is None or not isinstance(cut, Quantile):
         return None if cut is None else cut.signed
     rank = rank_of(cut.part, len(kept))

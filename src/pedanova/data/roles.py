@@ -122,7 +122,7 @@ class Role:
         return self.name == "parameter"
 
     def in_words(self) -> str:
-        """The reason for the role; if there is a doubt, the other possible role and its reason."""
+        """The reason for the role; if the role is in doubt, the other possible role and its reason instead."""
         if self.doubt is None:
             return self.why
         return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}"
@@ -279,11 +279,11 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     elif telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
-        yield Clue("result", weight, "named like a result")
+        yield Clue("result", weight, "its name is typical of a result")
     elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
-        yield Clue("result", FAIR, "named like a difference, and has positive and negative values")
+        yield Clue("result", FAIR, f"its name ends in {words[-1]!r}, and it has positive and negative values")
     elif len(words) > 1 and words[0] in COUNTS and FRACTIONS.isdisjoint(words) and np.any(values.some % 1):
-        yield Clue("result", FAIR, "named like a count, but its values are not whole numbers, so it is a mean")
+        yield Clue("result", FAIR, "its name is typical of a count, but its values are not integers, so it is a mean")
     elif has_head(name):
         yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
         return
@@ -301,7 +301,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
             if words[-1] in units and not few:
                 yield Clue(role, FAIR, f"its name ends in a unit, {words[-1]!r}")  # type: ignore[arg-type]
     if len(words) > 2 and words[-2] == "per" and {words[0], words[-1]} & (UNITS["time"] | {"watt", "token"}):
-        yield Clue("result", SURE, "named like a speed")
+        yield Clue("result", SURE, "its name is typical of a speed")
 
 
 def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
@@ -340,7 +340,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
     elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):
         yield Clue("seed", FAIR, f"contains names of data splits ({', '.join(texts[:3])})")
     if (_tells(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
-        yield Clue("result", SURE, "named like a result, and contains lists")
+        yield Clue("result", SURE, "its name is typical of a result, and it contains lists")
     long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # few rows, each with its own text
     many = len(texts) > 0.5 * rows and (rows >= LEAST_ROWS or long)
     if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
@@ -406,7 +406,7 @@ class KnownColumns:
     objectives: Collection[str]
 
     def settings(self, *, doubted: bool = False) -> dict[str, Values]:
-        """The parameters without a doubt about their role; with `doubted`, all parameters."""
+        """The parameters whose role is not in doubt; all parameters if `doubted` is True."""
         sure = (name for name, role in self.roles.items() if role.is_setting and (doubted or role.doubt is None))
         return {name: self.values[name] for name in sure}
 
@@ -440,7 +440,7 @@ def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
 
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
-    """Find columns that name configurations: their value determines at least two other parameters."""
+    """Find columns with names of configurations: such a name determines at least two other parameters."""
     values = known.values
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     varied = [name for name, one in names.items() if len(values.keys() & set(one.texts) - {name}) > 1]
@@ -534,7 +534,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
 
 
 def _computed(settings: Mapping[str, Values]) -> set[str]:
-    """Find columns computed from another column, such as compression ratios: they have few values with many digits."""
+    """Find columns computed from another column, such as compression ratios: few different values with many digits."""
     whole = {name: one for name, one in _in_every_row(settings).items() if settings[name].is_few}
     odd = [name for name in whole if settings[name].kind == "numbers" and not settings[name].are_short]
     if not odd or len(whole) > MOST_COMPARED:

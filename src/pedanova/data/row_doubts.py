@@ -90,8 +90,8 @@ def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
     """Make a column of trial states from a yes/no column such as `success`.
 
-    The column is used if failed rows have no objective. It is also used if all failed rows have one objective, such as
-    999, that lies outside the range of the other objectives.
+    The column is used if failed rows have no objective. It is also used if all failed rows have the same objective,
+    such as 999, and it lies outside the range of the other objectives.
     """
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
@@ -125,7 +125,7 @@ def flags_of(column: Column) -> Mask | None:
 
 
 def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
-    """A warning if several best rows share an objective that programs write after a crash, such as 0 or 999."""
+    """A warning if several of the best rows have the same suspicious objective, such as 0 or 999 after a crash."""
     values = goal.values if rows is None else goal.values[rows]
     if not 2 * FEWEST_ALIKE <= len(values) <= MOST_ROWS or goal.column is None:
         return []
@@ -140,7 +140,7 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
         return []
     score = f"{goal.sign * best:g}"
     name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
-    words = f"the best {alike} rows all have {goal.name} {score}, far from all others; if these trials crashed, pass "
+    words = f"the best {alike} rows all have {goal.name} = {score}, far from all others; if these trials crashed, pass "
     return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
 
 
@@ -152,7 +152,7 @@ def doubtful_columns(
     for goal in goals:
         for name in names:
             if name not in doubts and follows(columns[name], goal.values, keep):
-                doubts[name] = f"orders the rows exactly like {goal.name}"
+                doubts[name] = f"has a perfect rank correlation with {goal.name}"
         doubts = _parts_of_runs(names, columns, goal, keep) | doubts
     return doubts
 
@@ -192,9 +192,9 @@ def direction_by_rows(
         first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
         rest = usable & ~first
         if first.any() and rest.any() and values[first].min() >= values[rest].max():
-            return "maximize", f"the column {name} marks the rows with the highest values"
+            return "maximize", f"the best rows in the column {name} have the highest values"
         if first.any() and rest.any() and values[first].max() <= values[rest].min():
-            return "minimize", f"the column {name} marks the rows with the lowest values"
+            return "minimize", f"the best rows in the column {name} have the lowest values"
     steps = np.diff(values[usable])
     if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
         if (steps <= 0).all():

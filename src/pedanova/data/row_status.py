@@ -41,7 +41,7 @@ class RowStatus:
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
         """Drop `rows` if `ending` is "drop", otherwise let them count as the worst; add a note."""
         struck = rows & self.undecided
-        fate = ("are dropped", *remedy) if ending == "drop" else ("count as the worst",)
+        fate = ("are dropped", *remedy) if ending == "drop" else ("are ranked as the worst",)
         note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
         notes = (*self.notes, note)
         if ending == "drop":
@@ -62,10 +62,10 @@ def status_of_rows(
         status = status.end(failed, reading.failed, what)
         if reading.pruned == "last":
             count = Count(np.sum((states == "pruned") & status.keep))
-            note = Note("rows", count, " pruned rows count with their last value")
+            note = Note("rows", count, " pruned rows are included, with their last value as the objective")
             status = replace(status, notes=(*status.notes, note))
         else:
-            last = " (", Arg("pruned", "last", of="Reading"), " counts their last values)"
+            last = " (", Arg("pruned", "last", of="Reading"), " includes them with their last value)"
             status = status.end(states == "pruned", reading.pruned, "were pruned", *last)
     if feasible is not None:  # failed rows have no constraint values
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
@@ -108,9 +108,9 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:
-    """A mask of the feasible rows, from booleans or from numbers that must be at most 0.
+    """A mask of the feasible rows, from booleans or from numbers that are at most 0 in feasible rows.
 
-    Rows that `needed` marks must have a value.
+    Rows in the mask `needed` must have a value.
     """
     if isinstance(feasible, str):
         return _feasible_by(feasible, table, needed)
@@ -127,7 +127,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
         raise DataError(f"feasible: {unknown_name(name, tuple(table), what='column')}")
     column = table[name]
     if column.labels is not None or column.is_time:
-        raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that must be at most 0")
+        raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that are at most 0 in feasible rows")
     absent = np.flatnonzero(column.absent() & needed)
     if len(absent):
         raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")

@@ -61,7 +61,7 @@ def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
     twice = next((labels for labels in alike.values() if len(labels) > 1), None)
     if twice is None:
         return None
-    words = f"{' and '.join(twice[:3])} differ only in capitals or spaces and count as different values; if they "
+    words = f"{' and '.join(twice[:3])} differ only in capitals or spaces but are treated as different values; if they "
     return Note("doubt", f"{words}mean the same, rename them", subject=name)
 
 
@@ -106,7 +106,7 @@ def _guess_labels(column: Column, present: NDArray[Any]) -> Guess:
     if len(used) == 1:
         return constant(Categorical(tuple(used)), used[0])
     words = [label for label in used if is_gap(label)]
-    gaps = f"; {listed(words)} counts as a category, not as a missing value" if words else ""
+    gaps = f"; {listed(words)} is treated as a category, not as a missing value" if words else ""
     return guessed(Categorical(tuple(used)), f"{len(used)} categories{mixed}{gaps}")
 
 
@@ -157,7 +157,7 @@ def special_number(finite: NDArray[Any]) -> int | None:
 
 
 def _beside(specials: Sequence[Label], rest: NDArray[Any], words: str, *, whole: bool) -> Guess | None:
-    """Guess a domain with special values outside a range; None if the numbers `rest` do not suggest a range."""
+    """Guess a domain of special values and a range; None if the other numbers do not suggest a range."""
     inside = _guess_range(rest, whole=whole)
     if not isinstance(inside.parameter, Float | Int):
         return None
@@ -291,7 +291,7 @@ def column_roles(
 def guessed_roles(
     names: Sequence[str], goals: Sequence[Goal], table: Sequence[str], evidence: ColumnEvidence
 ) -> tuple[Mapping[str, Column], dict[str, Role]]:
-    """Guess the role of each column; in memory, also doubt columns that rank the rows like an objective."""
+    """Guess the role of each column; for a table in memory, also find parameters that may be results."""
     twins = [goal.twin for goal in goals if goal.twin is not None and goal.twin in names]
     left = [name for name in names if name not in twins]
     columns, roles = roles_of(left, evidence.columns, [goal.name for goal in goals], table)
@@ -415,19 +415,19 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
     """The names of the columns that may be parameters, in the order of the space or of the table."""
     params, exclude = request.params or (), request.exclude or ()
     if request.params is not None and not params:
-        raise QueryError(Arg("params", request.params), " names no column; leave it out to use all columns")
+        raise QueryError(Arg("params", request.params), " contains no column; leave it out to use all columns")
     space = None if request.space is None else as_space(request.space)
     for name in [*params, *exclude, *(space or ())]:
         if name not in table:
             raise DataError(unknown_name(name, tuple(table), what="column"))
     both = own & set(params)
     if both:
-        raise QueryError(Arg("params"), f" names the objective {min(both)!r}; an objective cannot be a parameter")
+        raise QueryError(Arg("params"), f" contains the objective {min(both)!r}; an objective cannot be a parameter")
     start = list(space) if space is not None else [name for name in table if name not in own]
     if space is not None and own & set(start):
         raise SpaceError(f"the space contains the objective {min(own & set(start))!r}; remove it from the space")
     strangers = [name for name in params if name not in start]
     if strangers:
-        raise SpaceError(Arg("params"), f" names {listed(strangers)}, which is not in the space; add it to the space")
+        raise SpaceError(Arg("params"), f" contains {listed(strangers)}, which the space lacks; add it to the space")
     wanted = set(params or start) - {*exclude, *spoken}
     return [name for name in start if name in wanted]

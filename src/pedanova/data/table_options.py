@@ -64,7 +64,7 @@ class TableOptions:
 
 
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
-    """Complete the user's options by the source's metadata and by defaults; raise an error if no objective is known."""
+    """Add the source's metadata and defaults to the user's options; raise an error if no objective is known."""
     settings = records.metadata.params
     records, request = _with_objective(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
@@ -186,7 +186,7 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
 
 
 def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The mean over `columns` in each row, as an array (rows,); NaN are left out."""
+    """The mean of several columns in each row, as an array (rows,); NaN values are left out."""
     counts = np.sum([~np.isnan(column) for column in columns], axis=0)
     return np.where(counts, np.nansum(columns, axis=0) / np.maximum(counts, 1), np.nan)
 
@@ -254,7 +254,7 @@ def _objective_of(metadata: SourceMetadata, ask: bool) -> object:
 
 
 def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...]) -> list[str] | None:
-    """The parameters that the source names, without excluded columns and objectives; None if it names none."""
+    """The parameters given by the source, without excluded columns and objectives; None if the source gives none."""
     metadata = records.metadata
     if not metadata.params:
         return None
@@ -264,7 +264,7 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
         goals |= {name} if name in records.columns else set(columns_in(name, records.columns))
     for name in exclude:
         if name not in settings and (name not in records.columns or name in metadata.objectives):
-            words = f" names {name!r}, which is not a parameter; the parameters are: {listed(list(settings), most=40)}"
+            words = f" contains {name!r}, which is not a parameter; choose from: {listed(list(settings), most=40)}"
             raise QueryError(Arg("exclude"), words)
     left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:
@@ -286,7 +286,7 @@ def _without_unusable(records: Records, request: TableOptions) -> Records:
 
 
 def _without(records: Records, names: list[str], notes: list[Note]) -> Records:
-    """Remove the parameters `names` from the source's space, unless no parameter would be left."""
+    """Remove some parameters from the source's space, unless no parameter would be left."""
     metadata = records.metadata
     params = tuple(name for name in metadata.params if name not in names)
     if not names or metadata.space is None or not params:

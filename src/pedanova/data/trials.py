@@ -96,12 +96,12 @@ def own_name(word: str, names: Collection[str]) -> str:
 
 
 def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
-    """Sort `rows` from best to worst and return the first `many`; tied rows stay in table order, NaN comes last."""
+    """Sort rows from best to worst and return the first `many`; tied rows stay in table order, NaN comes last."""
     return lowest(observed.ranked, rows, many, descending=observed.direction == "maximize")
 
 
 def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, descending: bool) -> Indices:
-    """Sort `rows` by the column `name` and return the first `many`; rows without a value come last."""
+    """Sort rows by one column and return the first `many` of them; rows without a value come last."""
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
@@ -117,7 +117,7 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
 
 
 def lowest(keys: NDArray[Any], rows: Indices, many: int, *, descending: bool = False) -> Indices:
-    """Sort `rows` by their keys and return the first `many`; tied rows stay in table order, NaN comes last."""
+    """Sort rows by their keys and return the first `many`; tied rows stay in table order, NaN comes last."""
     chosen = keys[rows].astype(np.float64)
     chosen = -chosen if descending else chosen
     if many < len(rows):
@@ -151,7 +151,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
 def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
-    """Make a table of `rows`; in `codes`, 0 means the target, 1 the rest of the region, and 2 outside."""
+    """Make a table of some rows; `codes` is 0 in the target, 1 in the rest of the region, and 2 outside."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}

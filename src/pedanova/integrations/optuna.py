@@ -53,7 +53,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     target, region
         Quantiles of the objective (0.1 is the best tenth), or regions such as ``pa.at_most(0.05)``.
     baseline
-        ``"region"`` or ``"uniform"``.
+        ``"region"`` or ``"uniform"``, as in `Analysis.importance`.
     estimator
         ``"auto"``, ``"counts"`` or ``"surrogate"``, as in `Analysis.importance`.
     seed
@@ -130,7 +130,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
 def shares_of(data: TrialData, question: Question) -> dict[str, float]:
     """The share of each parameter, corrected for chance.
 
-    If all shares are 0, return uncorrected shares with wide smoothing: Optuna expects an answer even for few trials.
+    If all shares are 0, return uncorrected shares with more smoothing: Optuna expects an answer even for few trials.
     """
     result = importance_of(data, question)
     shares = {name: max(0.0, float(result[name].share)) for name in result}

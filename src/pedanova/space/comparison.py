@@ -109,7 +109,7 @@ def changes_between(before: Space, after: Space) -> tuple[DomainChange, ...]:
 
 
 def steadied(before: Space, now: Space) -> Space:
-    """The space `now`, but with the domain from `before` where the old domain contains the new domain."""
+    """Keep the old domain of a parameter if it contains the new domain; otherwise use the new domain."""
 
     def steady(old: Parameter | None, new: Parameter) -> Parameter:
         return old if old is not None and old.when == new.when and holds(old, new) else new
@@ -191,7 +191,7 @@ def _domain_notes(
         notes.append(Note("space", words, subject=name))
     if strange:
         which = f"{len(strange)} of {len(spaces)} studies"
-        words = f"has another kind of domain in {which}; these are left out ({listed(strange)})"
+        words = f"{which} have another kind of domain than the other studies; they are left out ({listed(strange)})"
         notes.append(Note("doubt", words, subject=name))
     if len({one.when for one in fitting.values()}) > 1:
         words = "its conditions differ between studies; the most frequent condition is used"

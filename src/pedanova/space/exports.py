@@ -41,7 +41,7 @@ def export(space: Space, form: str) -> str:
         "sklearn": sklearn_code,
     }
     if form not in writers:
-        raise SpaceError(f"form {form!r} is unknown; use one of {', '.join(FORMS)}")
+        raise SpaceError(f"format {form!r} is unknown; use one of {', '.join(FORMS)}")
     return writers[form](space)
 
 
@@ -56,7 +56,7 @@ def left_out(space: Space, form: str) -> list[Note]:
     names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
-    words = f"{form} cannot express conditions: {listed(names)} will always be drawn; use code, configspace or json"
+    words = f"{form} has no conditions, so {listed(names)} will always be drawn; use 'code', 'configspace' or 'json'"
     return [Note("doubt", words)]
 
 
@@ -76,7 +76,7 @@ def unfolded(space: Space) -> Space:
 
 
 def plain_domains(space: Space, form: str) -> dict[str, Domain]:
-    """The domains by name, parents before their children; raises an error for domains that `form` cannot express."""
+    """The domains by name, parents before children; raises an error for a domain that the format cannot express."""
     space = unfolded(space)
     domains: dict[str, Domain] = {}
     for name in parents_first(space):
@@ -116,7 +116,7 @@ def to_optuna(space: Space) -> dict[str, Any]:
 
 
 def optuna_code(space: Space) -> str:
-    """Python code that suggests all parameters in an objective function of Optuna; conditions become ``if``."""
+    """Python code that suggests all parameters in an objective function of Optuna; conditions become ``if`` lines."""
     lines = ["params = {}"]
     for name, domain in plain_domains(space, "code").items():
         line = f"params[{name!r}] = trial.{_suggest(name, domain)}"
@@ -126,7 +126,7 @@ def optuna_code(space: Space) -> str:
 
 
 def _test(parent: str, values: tuple[Value, ...]) -> str:
-    """A condition as Python code; if the parent has no value, it is compared as nan, so the condition is false."""
+    """A condition as Python code; it is false if the parent has no value."""
     labels = tuple(value for value in values if not isinstance(value, Interval))
     tests = [f"params.get({parent!r}) in {labels!r}"] if labels else []
     got = f"params.get({parent!r}, float('nan'))"

@@ -46,7 +46,7 @@ class Block:
 class Grid:
     """The cells of one parameter.
 
-    The boundaries `inner` divide the numbers into intervals. Interval i belongs to cell `cell_of[i]`. In this interval,
+    The boundaries in `inner` divide numbers into intervals. Interval i belongs to cell `cell_of[i]`. In this interval,
     numbers below `accept_low[i]` or above `accept_high[i]` are outside the domain. Text is compared with `labels`.
     """
 
@@ -100,7 +100,7 @@ class Grid:
         return np.where(absent, self.missing, np.where(inside, cells, self.outside)).astype(np.int32)
 
     def match(self, labels: tuple[Label, ...]) -> Cells:
-        """The cell of each label; texts and numbers are compared too, so "0.10" matches 0.1."""
+        """The cell of each label; a text also matches an equal number, so "0.10" matches 0.1."""
         if self.labels is None:
             numbers = np.array([as_real(label) for label in labels], dtype=np.float64)
             cells = self.locate(numbers)
@@ -171,7 +171,7 @@ def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
         edges = np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)
     edges[0], edges[-1] = low, high
     if np.any(np.diff(edges) <= 0):
-        raise SpaceError(f"low={low!r} and high={high!r} are too close for {cells} cells; shift the values towards 0")
+        raise SpaceError(f"the range from {low!r} to {high!r} is too narrow for {cells} cells; shift it towards 0")
     return edges.astype(np.float64)
 
 

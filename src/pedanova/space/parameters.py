@@ -206,7 +206,7 @@ class Moving(ShortRepr):
                 object.__setattr__(self, name, as_number(getattr(self, name), name))
         object.__setattr__(self, "when", as_conditions(self.when))
         if not isinstance(self.low, str) and not isinstance(self.high, str):
-            raise SpaceError(f"bounds {self.low!r} and {self.high!r} name no column; use Float for fixed bounds")
+            raise SpaceError(f"bounds {self.low!r} and {self.high!r} are not columns; use Float for fixed bounds")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -272,7 +272,7 @@ Scale: TypeAlias = Literal["log", "linear", "ordered", "names"]
 
 
 def scale_of(parameter: Parameter) -> Scale:
-    """The scale of a domain (not of a `Switch`); `Moving` is linear, because its values are relative positions."""
+    """The scale of a domain (not of a `Switch`); it is linear for `Moving`, whose values are relative positions."""
     if isinstance(parameter, Float | Int | Moving):
         return "log" if parameter.log and not isinstance(parameter, Moving) else "linear"
     return "ordered" if isinstance(parameter, Ordinal) else "names"
@@ -362,7 +362,7 @@ class Space(Mapping[str, Parameter]):
             A domain is incomplete or impossible.
         """
         if not isinstance(plain, Mapping):
-            raise SpaceError(f"{plain!r} must be a dict of parameters by name")
+            raise SpaceError(f"{plain!r} must be a dict from names to parameters")
         return cls({name: parameter_from_dict(name, fields) for name, fields in plain.items()})
 
 
@@ -375,7 +375,7 @@ def as_space(space: Space | Mapping[str, Parameter]) -> Space:
 
 
 def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
-    """Raise an error if a condition of the parameter `name` requires a value that its parent cannot have."""
+    """Raise an error if a condition of a parameter requires a value that its parent cannot have."""
     for parent, values in parameters[name].when:
         choices = values_of(parameters.get(parent))
         stray = [value for value in values if choices and not any(is_one_of(one, (value,)) for one in choices)]
@@ -469,7 +469,7 @@ def parents_of(parameter: Parameter) -> list[str]:
 
 
 def in_words(parameter: Parameter, digits: int = DIGITS) -> str:
-    """Describe a domain in a few words for a table; numbers have `digits` digits."""
+    """Describe a domain in a few words for a table; real numbers have `digits` significant digits."""
     match parameter:
         case Float(low, high, log):
             return f"{short(low, digits)} … {short(high, digits)}{' log' if log else ''}"

@@ -187,7 +187,7 @@ def check_bounds(low: float, high: float, *, log: bool) -> None:
     if not isinstance(log, bool):
         raise SpaceError(f"log={log!r} must be True or False")
     if not low < high:
-        raise SpaceError(f"low={shown(low)} must be below high={shown(high)}; a constant is Ordinal([{shown(low)}])")
+        raise SpaceError(f"low={shown(low)} must be below high={shown(high)}; a constant needs Ordinal([{shown(low)}])")
     if log and low <= 0:
         raise SpaceError(f"low={shown(low)} must be above 0 on a log scale; pass log=False or raise low")
 

@@ -243,7 +243,7 @@ class TestAnalysis:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"objective": ["loss", "loss"]}, "names a column twice; give each column once"),
+            ({"objective": ["loss", "loss"]}, "contains a column twice; give each column once"),
             ({"objective": ["loss", "nobody"]}, "no column is called 'nobody'"),
             ({"objective": ["loss", "name"]}, "objective 'name' holds text"),
             ({"direction": ["minimize"]}, "must give one direction for each of 2 objectives"),

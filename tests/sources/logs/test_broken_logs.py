@@ -182,7 +182,7 @@ def test_a_setting_and_a_result_of_one_name() -> None:
 
 def test_infinite_results_are_told() -> None:
     study = run(lambda trial: math.inf if trial.number % 4 == 0 else total(trial))
-    assert "15 rows have an infinite objective; infinite values rank as the worst" in pa.analyze(study).notes
+    assert "15 rows have an infinite objective; infinite values are ranked as the worst" in pa.analyze(study).notes
 
 
 # ── MLflow ──────────────────────────────────────────────────────────────────────────────────────

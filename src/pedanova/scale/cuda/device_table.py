@@ -262,7 +262,7 @@ def objective_notes(table: DeviceTable) -> list[Note]:
     gone = len(table.goal) - table.ranking.numbers
     if not gone:
         return []
-    end = "count as the worst" if table.nan == "worst" else "are dropped"
+    end = "are ranked as the worst" if table.nan == "worst" else "are dropped"
     return [Note("rows", Count(gone), " of ", Count(len(table.goal)), f" rows have no objective (NaN) and {end}")]
 
 
