@@ -70,7 +70,7 @@ class TestOneLayout:
         name = "\x1b[31mlr"  # it is shown, and steers no terminal
         a = pa.analyze({name: random.random(300), "b": random.integers(0, 5, 300)}, random.random(300))
         density = str(a.densities(name)).splitlines()
-        assert density[0].startswith("�[31mlr: where the best 10 % lies")
+        assert density[0].startswith("�[31mlr: values in the best 10 %")
         assert density[1].split()[0] == "�[31mlr"
         assert set(density[2]) == {"─", " "}
         assert 12 < len(density) <= 15

@@ -106,7 +106,7 @@ def test_a_uniform_baseline_tells_when_it_measures_the_sampler(random: np.random
     notes = a.importance(0.3, baseline="uniform", **COUNTS).notes
     assert any("far from uniform in x: " in note for note in notes)
     (note,) = a.importance(0.3, **COUNTS).notes
-    assert "far from uniform in x: importance holds for these rows" in note
+    assert "far from uniform in x: the importances describe these rows" in note
 
 
 def test_log_integers_have_one_rule_whatever_their_number(random: np.random.Generator) -> None:

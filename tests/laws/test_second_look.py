@@ -213,4 +213,4 @@ def test_an_adaptive_sampler_is_told_of_by_default(random: np.random.Generator) 
         x = random.beta(shape, 1, 6000)
         data = {"x": x, "z": random.random(6000), "y": random.random(6000)}
         notes = pa.analyze(data, "y", space=spaces).importance(estimator="counts", draws=0).notes
-        assert any("far from uniform in x: importance holds for" in note for note in notes) is expected
+        assert any("far from uniform in x: the importances describe" in note for note in notes) is expected

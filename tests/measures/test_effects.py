@@ -101,7 +101,7 @@ class TestClip:
         assert found.total_variance == pytest.approx(clipped.var(), rel=1e-10)
         for name in found:
             assert found[name].variance == pytest.approx(expected[name].variance, rel=1e-9)
-        assert "count as" in " ".join(found.notes)
+        assert "is set to" in " ".join(found.notes)
 
     def test_inside_a_region(self) -> None:
         x = np.random.default_rng(1).random(2_000)
@@ -278,7 +278,7 @@ class TestTable:
         return pa.analyze(trials, "loss").effects(0.5)
 
     def test_it_prints(self, found: Effects) -> None:
-        assert str(found).startswith("What explains the variance of the objective in the best 50 %:\nparameter")
+        assert str(found).startswith("Effects of the parameters on the objective in the best 50 %:\nparameter")
         assert found.header() == ["parameter", "ratio", "share", "variance"]
         assert list(found.to_dict()) == ["parameter", "ratio", "share", "raw_share", "variance", "bandwidth"]
         assert len(found) == 5

@@ -45,7 +45,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:
-    """How much of the variance of "is the row in the target?" is explained, as fractions."""
+    """Fractions of the variance of "is the row in the target?"; each field says what explains this fraction."""
 
     closed: Reals  # by the whole table
     additive: Reals  # by the sum of both effects
@@ -87,7 +87,7 @@ def inverse_of(values: Reals) -> Reals:
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:
-    """The explained fractions of the variance for the target counts `target` (…, cells, cells)."""
+    """Compute `Explained` from the number of target rows in each cell: `target` is (…, cells, cells)."""
     total = design.region.sum(axis=(-1, -2))
     part = target.sum(axis=(-1, -2)) / total
     beyond = target - part[..., None, None] * design.region
@@ -104,14 +104,14 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:
-    """The row sums of `beyond`, its column sums, and the column sums minus what the row effects predict."""
+    """Sums of `beyond` (counts minus expected counts): by row, by column, and by column without the row effects."""
     rows, columns = beyond.sum(axis=-1), beyond.sum(axis=-2)
     expected = np.squeeze((rows * design.by_row)[..., None, :] @ design.region, axis=-2)
     return rows, columns, columns - expected
 
 
 def fitted_parts(design: Design, target: NDArray[np.int64]) -> Reals:
-    """(…, cells, cells) For each cell, the probability that a row is in the target, by the additive fit."""
+    """(…, cells, cells) The probability that a row in the cell is in the target, predicted by the additive fit."""
     part = target.sum(axis=(-1, -2)) / design.region.sum(axis=(-1, -2))
     rows, _, rest = margins(design, target - part[..., None, None] * design.region)
     by_column = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
@@ -136,9 +136,10 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
 
 
 def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
-    """The p-value of `seen`: how often random values from `again` reach it; drawing stops early if many do.
+    """The p-value of `seen`: how often a random value is at least as large; ``again(n)`` draws n random values.
 
-    With `far`, drawing also stops if `seen` is more than ten standard deviations above the mean of the first 999 draws.
+    Drawing stops early if many random values are as large. If `far` is True, it also stops if `seen` is more than ten
+    standard deviations above the mean of the first 999 draws.
     """
     least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
     drawn: list[Reals] = []
@@ -157,7 +158,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
 
 
 def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) `Explained.of_the_rest` of one pair, for random target counts `targets` (draws, cells, cells)."""
+    """(draws,) `Explained.of_the_rest` of one pair for each random target; `targets` is (draws, cells, cells)."""
     cells = len(design.region)
     flat, region = targets.reshape(len(targets), -1), design.region.ravel()
     by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
@@ -203,7 +204,7 @@ def first_look(design: Design, target: NDArray[np.int64], random: np.random.Gene
 
 
 def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals) -> Reals:
-    """(draws, pairs, cells, cells) Random target counts as in `draw_targets`, from given random numbers."""
+    """(draws, pairs, cells, cells) Like `draw_targets`, but computed from the random numbers `evens` and `normals`."""
     rows = design.region
     spread = rows * chances * (1.0 - chances)
     counts = normals[:, None] * np.sqrt(spread) + rows * chances
@@ -214,7 +215,7 @@ def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals)
 
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
-    """(draws, cells) Turn uniform random numbers `evens` into binomial counts by inversion, for small variances."""
+    """(draws, cells) Turn the uniform numbers `evens` into binomial counts by inversion; slow for large variances."""
     turned = chances > 0.5  # the rarer outcome is counted, because that takes fewer steps
     rare = np.where(turned, 1.0 - chances, chances)
     steps = int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10
@@ -248,7 +249,7 @@ def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetDesign:
-    """The number of region rows in each cell of a set of parameters, and a matrix for fits; empty cells are omitted."""
+    """For a set of parameters: the number of region rows in each non-empty cell, and a basis for least-squares fits."""
 
     full: NDArray[np.int64]  # positions of the cells that have rows
     region: Reals  # (full,)
@@ -278,7 +279,7 @@ def set_design(cells: NDArray[np.int64], region: NDArray[Any]) -> SetDesign:
 
 
 def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
-    """Two fractions of the variance for target counts (…, full): explained by the whole set, and by its subsets."""
+    """The fractions of the variance that the whole set and its subsets explain; `target` has the counts (…, full)."""
     total = float(design.region.sum())
     part = target.sum(axis=-1) / total
     off = (target - part[..., None] * design.region) / np.sqrt(design.region)

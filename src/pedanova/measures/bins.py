@@ -91,7 +91,7 @@ def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
 
 
 def _seen_values(parameter: Float | Int, seen: Counts | None) -> tuple[Label, ...]:
-    """The distinct values of a numeric parameter if its rows have only a few; otherwise empty.
+    """The distinct values of a numeric parameter if the rows have only a few values; otherwise an empty tuple.
 
     A cell of a continuous range is represented by the roundest number in it.
     """
@@ -216,7 +216,7 @@ class Basis:
 
 
 def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tuple[float, ...]:
-    """The kernel's width in each block if there are `rows` rows, distributed like `parts` (cells,)."""
+    """The kernel's width in each block if there are `rows` rows, with the fraction ``parts[j]`` of them in cell j."""
     widths = []
     for block in blocks:
         counts = rows * parts[block.cells]
@@ -228,11 +228,11 @@ def expected_widths(parts: Reals, rows: float, blocks: tuple[Block, ...]) -> tup
 def chance_band(
     bins: Bins, mean: Reals, parts: Reals, blocks: tuple[Block, ...] | None, basis: Basis, *, of_region: bool
 ) -> tuple[Reals, Reals]:
-    """If target rows are drawn at random: the 95 % range of their fraction in each bin, as two arrays (bins,).
+    """The 95 % range of the fraction of target rows in each bin if they are drawn at random: two arrays (bins,).
 
     `mean` is the baseline's fraction in each bin. `parts` is the baseline's fraction in each cell before smoothing. If
-    `blocks` is None, `parts` has bins instead of cells. A uniform baseline (not `of_region`) counts as infinitely many
-    rows. A bin with a single target row is never outside the range.
+    `blocks` is None, `parts` is given for bins instead of cells. A uniform baseline (`of_region` is False) is treated
+    as infinitely many rows. A bin with a single target row is never outside the range.
     """
     inside, rows = basis.rows
     if inside < 1:

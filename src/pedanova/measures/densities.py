@@ -1,4 +1,4 @@
-"""Densities of one parameter: its distribution in target and region, and how it is drawn in figures."""
+"""Densities: the distribution of one parameter in the target and in the region, and the numbers for its figure."""
 
 from __future__ import annotations
 
@@ -147,15 +147,15 @@ class Densities(Table):
         ]
 
     def heading(self) -> str:
-        return f"{self.name}: where {self.words[0]} lies, compared with {self.words[1]}"
+        return f"{self.name}: values in {self.words[0]}, compared with {self.words[1]}"
 
     @property
     def notes(self) -> list[str]:
         """A note on rows without a value, if there are any."""
         if not self.missing_region and not self.missing_target:
             return []
-        target, region = 1 - self.missing_target, 1 - self.missing_region
-        return [f"active in {percent(target)} of {self.words[0]} and {percent(region)} of {self.words[1]}"]
+        target, region = percent(1 - self.missing_target), percent(1 - self.missing_region)
+        return [f"the parameter is active in {target} of {self.words[0]} and in {region} of {self.words[1]}"]
 
     def to_dict(self) -> dict[str, list[Cell]]:
         return {
@@ -235,16 +235,16 @@ class Drawing:
 
     @property
     def more(self) -> NDArray[np.bool_]:
-        """(bins,) Where the target is more frequent than chance allows."""
+        """(bins,) Whether the target is more frequent in the bin than chance allows."""
         return self.target > self.high
 
     @property
     def less(self) -> NDArray[np.bool_]:
-        """(bins,) Where the target is less frequent than chance allows."""
+        """(bins,) Whether the target is less frequent in the bin than chance allows."""
         return self.target < self.low
 
     def heights(self, parts: Reals) -> Reals:
-        """(bins,) The heights to draw: the fraction for a bar; for a step, the density relative to uniform (1)."""
+        """(bins,) The heights to draw: the fraction for a bar; for a step, the density divided by a uniform one."""
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
@@ -275,8 +275,8 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
 def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:
     """The unsmoothed fractions of target and region rows in each bin, for rows with few distinct values.
 
-    A model's points also lie between these values. So the model gives only the ratio of target to region at each value;
-    how often the value was tried comes from the rows.
+    A model's points also lie between these values. So only the ratio of target to region is taken from the model; the
+    region's fractions are counted in the rows.
     """
     region_parts = bins.gather(_raw(basis.region))
     if not basis.modelled:

@@ -73,7 +73,7 @@ def _not_zero(value: float) -> float:
 
 
 def bisected(too_low: Callable[[float], bool], high: float, *, steps: int = 200, within: float = 0.0) -> float:
-    """Find by bisection the x > 0 where `too_low(x)` changes from True to False; `high` is doubled if too low."""
+    """Find by bisection the x > 0 where `too_low(x)` changes from True to False; start between 0 and `high`."""
     low = 0.0
     while too_low(high) and high < 1e300:
         high *= 2.0
@@ -115,7 +115,6 @@ def noncentral_cdf(statistic: float, freedom: float, centre: float) -> float:
 
 
 def _poisson(n: float, mean: float) -> float:
-    """The Poisson probability meanⁿ e^(-mean) / Γ(n + 1)."""
     return math.exp(n * math.log(mean) - mean - math.lgamma(n + 1.0)) if mean > 0 else float(n == 0)
 
 
@@ -133,7 +132,7 @@ def noncentrality(statistic: float, freedom: float, chance: float) -> float:
 
 
 def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:
-    """Pearson's chi-square of target rows and other region rows over the cells, and its degrees of freedom."""
+    """Pearson's chi-square statistic, which compares target rows with other region rows, and its degrees of freedom."""
     inside, rows = float(target.sum()), float(region.sum())
     filled = region > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / (region[filled] / rows))) - 1.0
@@ -206,7 +205,7 @@ def holm(
 ) -> NDArray[np.float64]:
     """p-values adjusted by Holm's method: the smallest of n is multiplied by n, the next by n - 1, and so on.
 
-    p-values that are not `tested` do not count in n; they become 1.
+    Here n is the number of p-values that are marked in `tested` (None for all); the other p-values become 1.
     """
     p = np.asarray(p_values, dtype=np.float64)
     places = np.arange(len(p)) if tested is None else np.flatnonzero(tested)

@@ -97,7 +97,7 @@ class Effect:
     name
         The parameter.
     ratio
-        The parameter's `variance` divided by the sum over all parameters.
+        The parameter's `variance` divided by the sum of the variances of all parameters.
     share
         The fraction of the objective's variance that the parameter explains alone, corrected for chance. The share may
         be slightly negative if the parameter has no effect.
@@ -180,12 +180,12 @@ class Effects(ShareTable[Effect]):
 
     def heading(self) -> str:
         clipped = f", clipped at {self.clip}" if self.clip else ""
-        return f"What explains the variance of the objective in {self.region}{clipped}"
+        return f"Effects of the parameters on the objective in {self.region}{clipped}"
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """The limit for clipping: objectives worse than `value` (from level number `level` on) are set to `value`."""
+    """The limit for clipping: objectives worse than `value` are set to `value`; `level` is their first level."""
 
     level: int
     value: float
@@ -193,7 +193,7 @@ class Clip:
 
 
 def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
-    """The limit at which the objective is clipped: the worst objective in `region`."""
+    """Make a `Clip`: its limit is the worst objective in `region`."""
     begin, end = region.cuts(levels.direction)
     if begin is not None:
         limit = "at_most(v)" if levels.sign > 0 else "at_least(v)"
@@ -226,7 +226,7 @@ def effects_of(
             words = f"clip ({cut.words}) needs a finite limit inside region ({region}); choose another limit"
             raise QueryError(words)
         beyond = int(moments.rows[cut.level : outer[1]].sum())
-        words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g} and count as {cut.value:g}"
+        words = f"{beyond:,} of {rows:,} rows are worse than {cut.value:g}; their objective is set to {cut.value:g}"
         notes.append(Note("rows", words))
         moments = moments.clipped(cut.level, cut.value)
     elif outer[1] == levels.count and levels.apart and moments.rows[-1] and not np.isfinite(moments.squares[-1]):
@@ -259,7 +259,7 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
     if rows < 2:
         raise QueryError(f"region ({region}) has {rows} rows, and at least two are needed; choose a wider region")
     if math.isnan(spread.scaled):
-        clip = () if clipped else (Arg("clip", 0.1), " (values worse than the 10 % quantile count as that quantile), ")
+        clip = () if clipped else (Arg("clip", 0.1), " (which sets worse values to the 10 % quantile), ")
         raise QueryError(
             f"region ({region}) has an objective that is infinite, NaN or too large to square, ",
             "so the variance is not defined; use ",
@@ -278,7 +278,7 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
 def measure_effect(
     tally: Tally, sums: Reals, squares: Reals, outer: Range, spread: ObjectiveSpread, smoothing: Smoothing
 ) -> Effect:
-    """The effect of one parameter, without its ratio."""
+    """The effect of one parameter; its ratio is added later."""
     grid, counts = tally.grid, tally.between(*outer)
     rows = int(counts.sum())
     with np.errstate(under="ignore"):
@@ -354,8 +354,8 @@ def squares_of(
 ) -> Reals:
     """(cells + 2,) The sum of (objective - mean)² in each cell, in units of 4 ** power.
 
-    Levels are ranges of the objective. From level number `cut` on, every objective counts as `value`. `own` has the
-    mean and variance of each level before `cut`.
+    Levels are ranges of the objective. From level number `cut` on, every objective is replaced by `value`. `own` has
+    the mean and variance of the objective in each level before `cut`.
     """
     there = np.flatnonzero(tally.between(*outer))  # with few rows, most cells are empty
     every = tally.counts[:, there]
@@ -386,7 +386,7 @@ def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Re
     """(cells,) Half the width of the 95 % interval (Student) of each mean in one block; NaN for fewer than two rows.
 
     `means` are relative to the overall mean. `rows` and `squares` (Σ (objective - mean)²) are smoothed with the kernel.
-    `squared` are row counts that are smoothed with the squared kernel.
+    `squared` has the row counts, smoothed with the squared kernel.
     """
     many = ratio_of(rows**2, squared)  # the effective number of rows
     variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)
@@ -411,7 +411,7 @@ class BinnedMarginal(NamedTuple):
 
 
 def binned_marginal(marginal: Marginal, bins: Bins) -> BinnedMarginal:
-    """The mean of each bin, weighted by the rows of its cells; a single row gives no mean."""
+    """The mean of each bin, weighted by the number of rows in its cells; a single row gives no mean."""
     rows = bins.gather(marginal.counts)
 
     def gathered(values: Reals, least: float) -> Reals:

@@ -39,7 +39,7 @@ MIDDLE = 0.5  # the position of rows without a value, as a part of the range
 
 @dataclass(frozen=True, slots=True)
 class ForestEffect:
-    """The variance of a random forest that one parameter explains."""
+    """How much of a random forest's variance one parameter explains."""
 
     name: str
     ratio: float  # its part of the sum of `share` over all parameters, which Optuna prints
@@ -59,7 +59,7 @@ class ForestEffects(ShareTable[ForestEffect]):
     objective
         The name of the objective.
     variance
-        The variance of a tree over the space, averaged over trees.
+        The variance of a tree's prediction over the space, averaged over trees.
     trees, n_rows
         The number of trees and of rows.
 
@@ -84,7 +84,7 @@ class ForestEffects(ShareTable[ForestEffect]):
         return [names, ratios, self.percents("share"), self.percents("std", "± trees")]
 
     def heading(self) -> str:
-        return f"What explains {self.objective} in a forest of {self.trees} trees on {self.n_rows:,} rows"
+        return f"Effects on {self.objective}, from a random forest of {self.trees} trees fitted to {self.n_rows:,} rows"
 
 
 def forest_effects(
@@ -153,7 +153,7 @@ def _rows(names: Sequence[str], total: Reals, main: Reals, unit: float) -> tuple
 
 
 def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[Sequence[Any], float]:
-    """Fit trees with Optuna's settings (bootstrap, deep, all parameters at every split); returns the trees and a scale.
+    """Fit deep trees with Optuna's settings (bootstrap, all parameters at every split); return the trees and a scale.
 
     The trees predict the objective scaled to -1 … 1, so that squares do not overflow. Their variances must be
     multiplied by the scale.
@@ -247,8 +247,8 @@ def encode(observed: Observations, *, clip: object = None) -> Encoded:
         columns.append(column)
         axes.append(axis)
         if lost := int(np.sum(cells[name][rows] == grid_of(parameter).missing)):
-            fate = "count as the middle of its range" if _has_middle(parameter) else "count as a separate category"
-            notes.append(Note("rows", f"{lost:,} rows have no value and {fate}", subject=name))
+            fate = "are put in the middle of its range" if _has_middle(parameter) else "form a separate category"
+            notes.append(Note("rows", f"{lost:,} rows without a value {fate}", subject=name))
     matrix = np.stack(columns, axis=1).astype(np.float32)
     return Encoded(matrix, objective, tuple(axes), tuple(notes))
 
@@ -257,7 +257,7 @@ def _usable(observed: Observations, cells: Mapping[str, Cells]) -> tuple[Mask, l
     """A mask of the rows that have a finite objective and lie in the space, and notes on the other rows."""
     if len(observed.goals) > 1:
         names = [goal.name for goal in observed.goals]
-        raise QueryError(f"a forest takes one objective, not {len(names)}; take one with a.alone({names[0]!r})")
+        raise QueryError(f"a forest needs one objective, not {len(names)}; choose one with a.alone({names[0]!r})")
     counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
     finite = counted & np.isfinite(observed.ranked)
     outside = np.zeros(len(observed), dtype=bool)
@@ -302,7 +302,6 @@ def clipped_at(objective: Reals, part: Fraction, direction: Direction) -> Reals:
 def _encoded(
     column: Column, parameter: Parameter, cells: Cells, rows: NDArray[np.intp], objective: Reals
 ) -> tuple[Reals, ColumnDomain]:
-    """The values of one parameter as numbers for a tree, and their domain."""
     grid = grid_of(parameter)
     here = cells[rows]
     match parameter:
@@ -347,10 +346,10 @@ def _axis_of(parameter: Float | Int | Moving) -> ColumnDomain:
 
 
 def _placed(cells: Cells, grid: Grid, objective: Reals) -> tuple[Reals, ColumnDomain]:
-    """Cells as numbers for a tree: ordered labels in their order, categories in the order of their mean objective.
+    """Turn cells into numbers for a tree; categories are numbered in the order of their mean objective.
 
-    If the order has a middle, rows without a value get the middle. Otherwise these rows form an additional cell, whose
-    weight is their fraction of the rows.
+    If the values have an order, rows without a value get the middle number. Otherwise these rows form an additional
+    cell, whose weight is their fraction of the rows.
     """
     absent = cells == grid.missing
     if _has_middle(grid.parameter):

@@ -1,8 +1,8 @@
-"""Importance of each parameter for being in the target, given the region (math: PED-ANOVA).
+"""Importance: how much each parameter decides which rows of the region are in the target (PED-ANOVA).
 
 Cell j of a parameter has t_j of the n′ target rows and c_j of the n region rows. PED = Σ_j (t_j/n′)² / (c_j/n) - 1.
-With m = n′/n, the variance of "in the target?" is m(1-m). The parameter alone explains m²·PED of this variance. The
-ratio of both is a share between 0 and 1.
+With m = n′/n, the variance of "in the target?" is m(1-m). The parameter alone explains m²·PED of this variance. So its
+share is m²·PED / (m(1-m)), a number between 0 and 1.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class Importance:
     name
         The parameter.
     ratio
-        The parameter's `share` divided by the sum over all parameters; negative shares count as zero.
+        The parameter's `share` divided by the sum of all shares; negative shares are set to zero.
     share
         The fraction of the variance of "is this row in the target?" that the parameter explains alone, corrected for
         chance. The share may be slightly negative if the parameter has no effect. For a conditional parameter, the
-        share measures only the effect of its value; being active counts as an effect of its parent.
+        share measures only the effect of its value; whether it is active is an effect of its parent.
     raw_share
-        The share without the correction for chance. For a conditional parameter, being active is included.
+        The share, not corrected for chance. For a conditional parameter, it includes the effect of being active.
     raw_ratio
-        The parameter's `variance` divided by the sum over all parameters: the HPI ratio of the paper.
+        The parameter's `variance` divided by the sum of all variances: the HPI ratio of the paper.
     divergence
         PED: the chi-square divergence of the target's density from the baseline's.
     variance
@@ -131,7 +131,7 @@ class Importances(ShareTable[Importance]):
     whole
         Whether the region consists of all rows.
     trials
-        After an adaptive sampler, importances that compare the best trials with a uniform draw; otherwise empty.
+        If the sampler was adaptive: importances that compare the best trials with a uniform draw. Otherwise empty.
     copies
         Each copy of a parameter and its original, such as ``{"lr_2": "lr"}``. Both carry the same information, have the
         same share, and are one line of the printed table.
@@ -163,7 +163,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether being active has an effect for some conditional parameter."""
+        """Whether some conditional parameter has an effect by being active."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -267,7 +267,7 @@ class Importances(ShareTable[Importance]):
             parts.append(f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}.")
         unclear = [names[row.name] for row in self.printed_rows() if row.significant is False]
         if not sure:
-            parts.append("The ranking may be chance.")
+            parts.append("The ranking may be due to chance.")
         elif unclear:
             parts.append(f"{and_more(unclear)} {'has' if len(unclear) == 1 else 'have'} no clear effect (~).")
         never = [names[row.name] for row in self.printed_rows() if not row.varied]
@@ -327,12 +327,12 @@ def is_faint(row: Importance) -> bool:
 
 
 def known_percent(row: Importance, part: float) -> str:
-    """`part` as a percentage, or – for a parameter that never varied."""
+    """`part` as a percentage, or "–" if the parameter never varied."""
     return percent(part) if row.varied else UNKNOWN
 
 
 def marked_share(row: Importance) -> str:
-    """The share, with ~ if there is no clear effect, and – if the parameter never varied."""
+    """The share as text: "~" marks a share without a clear effect, "–" a parameter that never varied."""
     return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
 
 
@@ -398,7 +398,7 @@ def rank(
 def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
     """The rows with ratios added, the most important first; parameters that never varied are last.
 
-    The copy of another parameter gets a ratio, but its share does not count in the sum of shares.
+    A copy of another parameter gets a ratio too, but its share is not part of the sum of shares.
     """
     own = [row for row in rows if row.name not in copies]
     # Exact sums, which do not depend on the order of the columns.
@@ -416,7 +416,7 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Sums over the cells of one domain, which has the fraction α of the target rows and β of the region rows."""
+    """Sums over the cells of one domain, which contains the fraction α of the target rows and β of the region rows."""
 
     square: float  # Σ target² / base over its cells
     share_of_square: float  # α² / β: `square` if the whole regime were one cell
@@ -469,7 +469,7 @@ def smooth_each(kernel: Callable[[Reals, float], Reals], masses: Reals, widths: 
 
 
 def width_of(contrast: Contrast, block: Block, smoothing: Smoothing) -> float:
-    """The kernel's width in a block, given its independent rows (repeats count once); 0 if the block has no rows."""
+    """The kernel's width in a block, where repeated configurations are used once; 0 if the block has no rows."""
     target, region = (counts[block.cells] for counts in contrast.independent())
     return width_in(block, smoothing, target, region) if region.any() else 0.0
 
@@ -480,7 +480,7 @@ def not_noise(divergence: float) -> float:
 
 
 def measure(contrast: Contrast, *, baseline: str, smoothing: Smoothing) -> Importance:
-    """The importance of one parameter, without its ratio; target rows must be rows of the region."""
+    """The importance of one parameter, still without a ratio; target rows must be rows of the region."""
     return measure_all([contrast], baseline=baseline, smoothing=smoothing)[0]
 
 
@@ -519,9 +519,10 @@ def importance_of(
     child: bool = False,
     repeats: float = 1.0,
 ) -> Importance:
-    """The importance of a parameter from `pieces`, one for each domain; a `child` gets only the effect of its value.
+    """The importance of a parameter, computed from `pieces`; there is one piece for each domain.
 
-    If configurations are repeated, `repeats` rows count as one independent row.
+    If `child` is True, only the effect of the value is measured, not the effect of being active. If configurations are
+    repeated, `repeats` rows are treated as one independent row.
     """
     part = inside / rows
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
@@ -565,7 +566,7 @@ def chance_notes(rows: Sequence[Importance]) -> list[Note]:
     tests = [row.significant for row in rows if row.varied]
     if not tests or any(significant is None or significant for significant in tests):
         return never
-    words = "no parameter is distinguishable from noise: the ranking may be chance"
+    words = "no parameter is distinguishable from noise, so the ranking may be due to chance"
     return [*never, Note("doubt", words)]
 
 
@@ -605,10 +606,10 @@ def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, 
     if not names:
         return []
     if against == "region":
-        words = "importance holds for these rows, not for the whole space"
+        words = "the importances describe these rows, not the whole space"
         return [Note("doubt", f"the rows are far from uniform in {listed(names, most=3)}: {words}")]
     far = f"the rows are far from uniform in {listed(names, most=3)}: with a uniform baseline, "
-    words = "importance also shows which values the sampler preferred; "
+    words = "the importances also show which values the sampler preferred; "
     return [Note("doubt", far, words, Arg("baseline", "region"), " avoids this")]
 
 

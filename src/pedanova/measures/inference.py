@@ -64,7 +64,7 @@ class ShareMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LimitLaw:
-    """The distribution of one parameter's share for many rows, with merged cells and fixed kernel widths."""
+    """The distribution of one parameter's share if there are many rows; cells are merged, kernel widths are fixed."""
 
     inside: float
     rows: float
@@ -118,7 +118,7 @@ class LimitLaw:
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
-        """tr AC, tr (AC)² and g'CACg; g is `line`, and C = diag(own) - α ll' - β bb' is the covariance of t - b."""
+        """tr AC, tr (AC)² and g'CACg; g is `line`, l is `likely`, C = diag(own) - α ll' - β bb' is cov(t - b)."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
@@ -134,7 +134,7 @@ class LimitLaw:
         return float(np.vdot(weighted, weighted.T))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
-        """The variance of the share's first-order expansion in t, in b and in the numbers of rows."""
+        """The variance of the share to first order, due to chance in t, in b and in the numbers of rows."""
         n, rows, b = self.inside, self.rows, self.region
 
         def along(chances: Vector, one: Vector, two: Vector) -> float:
@@ -232,7 +232,7 @@ def infer(
     seed: int = 0,
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
-    """Compute interval and p-value for every contrast; `rows` has the importances in the same order."""
+    """Compute the interval and p-value of every parameter; `rows` has the importances in the order of `contrasts`."""
     inside = int(contrasts[0].target.sum())
     independent = int(inside / contrasts[0].repeats)
     common = np.random.default_rng([seed])
@@ -367,7 +367,7 @@ class RandomSubsets:
     def scores(
         self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
     ) -> Reals:
-        """(draws,) The share of each random target; the slice `some` chooses the targets."""
+        """(draws,) The share of each random target in the slice `some`."""
         inside, cells = int(coarse.target.sum()), len(coarse.region)
         if self.positions is not None:
             return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
@@ -381,7 +381,7 @@ class RandomSubsets:
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:
-    """The probability of reaching `seen`, which no draw reached: an exponential fit to the largest tenth of the draws.
+    """The probability of a value of at least `seen`, which no draw reached, by an exponential fit to the largest draws.
 
     A sum of squared normal numbers has an exponential tail or a lighter one. The tail of a single square is 20 %
     heavier than the fit, so a margin is added.

@@ -1,4 +1,4 @@
-"""Interactions: how much more parameters explain together than their separate effects added up.
+"""Interactions: how much two or more parameters explain together beyond the sum of their separate effects.
 
 `closed` is the fraction of the variance of "in the target?" that two parameters explain together. `additive` is the
 fraction that the best sum of two single effects explains. `interaction` is `closed` - `additive`. If the parameters are
@@ -47,15 +47,15 @@ ENOUGH_ROWS_FOR_SETS = 1_000  # the same for sets of three and more
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """The interaction of one pair or larger set of parameters.
+    """The interaction of a pair or a larger set of parameters.
 
     Attributes
     ----------
     names
         The parameters, in the order of the space; for a pair also `first` and `second`.
     interaction
-        `closed` minus `additive`: how much more the parameters explain together than their separate effects added up.
-        All three are corrected for chance, unless ``corrected=False``.
+        `closed` minus `additive`: how much the parameters explain together beyond the sum of their separate effects.
+        All three numbers are corrected for chance, unless ``corrected=False``.
     closed
         The fraction of the variance of "is this row in the target?" that the parameters explain together.
     additive
@@ -205,7 +205,7 @@ def find_interactions(
     threads: int,
     counter: SetCounter | None = None,
 ) -> Interactions:
-    """Count and measure all sets of `order` parameters.
+    """Measure the interaction of every set of parameters; `order` is the number of parameters in a set.
 
     `codes` are 0 for target rows, 1 for other rows of the region, and 2 outside. If a model is used, `counter` counts
     the model's points in the same coarse cells.
@@ -242,12 +242,12 @@ def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
     if isinstance(cells, bool) or not isinstance(cells, Integral) or not 2 <= int(cells) <= MOST_CELLS:
         raise QueryError(Arg("cells", cells), f" must be 'auto' or a whole number from 2 to {MOST_CELLS}")
     if int(cells) > limit:
-        raise QueryError(Arg("cells", cells), f" are too many for sets of {order}; use at most {limit}")
+        raise QueryError(Arg("cells", cells), f" is too large for sets of {order} parameters; use at most {limit}")
     return int(cells)
 
 
 def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
-    """The contrasts of the parameters in `params`, in the order of the space; all contrasts if `params` is None."""
+    """The counts of the parameters named in `params`, in the order of the space; all parameters if `params` is None."""
     available = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
         raise QueryError(Arg("params", params), " must be a list of two names or more; None means all pairs")
@@ -257,11 +257,11 @@ def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
             raise UnknownParameterError(unknown_name(name, available))
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:
-        raise QueryError(Arg("params", shown=f"{list(wanted)}"), f" names {len(chosen)} parameters; a pair needs two")
+        raise QueryError(Arg("params", shown=f"{list(wanted)}"), f" gives {len(chosen)} parameters; a pair needs two")
     pairs = len(chosen) * (len(chosen) - 1) // 2
     if pairs > MOST_PAIRS:
         raise QueryError(
-            f"{len(chosen)} parameters make {pairs:,} pairs, more than {MOST_PAIRS:,}; name some in ", Arg("params")
+            f"{len(chosen)} parameters form {pairs:,} pairs, more than {MOST_PAIRS:,}; choose some with ", Arg("params")
         )
     return chosen
 
@@ -273,7 +273,7 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
 def measure_pairs(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """One row for every pair, the largest interaction first; `tally` gives the p-values, `shown` gives the shares."""
+    """One row for every pair, largest interaction first; p-values are computed from `tally`, shares from `shown`."""
     design = design_of(tally.region)
     own = design if shown is tally else design_of(shown.region)
     parts = shares_of(own, shown.target, corrected=corrected)
@@ -321,7 +321,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters with the strongest pairs, few enough to form at most `MOST_SETS` sets."""
+    """The parameters with the strongest interactions in pairs, few enough to form at most `MOST_SETS` sets."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups
@@ -335,7 +335,7 @@ def strongest(
 def measure_sets(
     tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
 ) -> tuple[Interaction, ...]:
-    """One row for every set, the largest interaction first; `tally` gives the p-values, `shown` gives the shares."""
+    """One row for every set, largest interaction first; p-values are computed from `tally`, shares from `shown`."""
     cells, sets = tally.cells(), tally.sets
     target, region, *others = (
         table.reshape(len(sets), -1) for table in (tally.target, tally.region, shown.target, shown.region)
@@ -370,17 +370,17 @@ def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool)
 
 
 def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> list[Note]:
-    """Notes on interactions of `order` parameters; `left` is the number of parameters that were left out."""
+    """Notes on the interactions; a set has `order` parameters, and `left` parameters were left out."""
     many = f"{len(rows):,} " if len(rows) > 1 else "1 "
     plural = "s" * (len(rows) > 1)
-    shape = f"set{plural} of {order} counted, with at most {cells} cells for each parameter"
-    none = "set explains clearly more than its smaller sets do"
+    shape = f"set{plural} of {order} parameters, with at most {cells} cells for each parameter"
+    none = "set of parameters explains clearly more than its subsets"
     if order == 2:
-        shape = f"pair{plural} counted, each in at most {cells} × {cells} cells, plus cells for missing values"
-        none = "pair explains clearly more than its two parameters added up"
-    notes = [Note("answer", many + shape)]
+        shape = f"pair{plural}, each in at most {cells} × {cells} cells, plus cells for missing values"
+        none = "pair explains clearly more than the sum of its two separate effects"
+    notes = [Note("answer", f"rows were counted for {many}{shape}")]
     if left:
-        words = f"the {left:,} parameters with the weakest pairs are left out; to choose others, name them in "
+        words = f"the {left:,} parameters with the weakest interactions in pairs are left out; choose others with "
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
         notes.append(Note("answer", f"no {none}"))

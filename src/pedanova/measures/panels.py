@@ -21,7 +21,7 @@ WORTH_A_RANGE = 0.05  # good values contain at least this much more of the targe
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """The fractions of target and region rows in each cell of one domain, to draw.
+    """One domain of a parameter in a figure: the fractions of target and region rows in each cell.
 
     domain
         The domain in words, if the parameter has several; otherwise empty.
@@ -64,7 +64,7 @@ class Panel:
         return low if low == high else f"{low} to {high}"
 
     def good(self) -> list[Good]:
-        """Groups of cells where the target is clearly denser than the region, in order."""
+        """Groups of cells where the target is clearly denser than the region."""
         bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
         return [
             Good(int(bounds[first]), int(bounds[last]), self.span_of(slice(first, last)), target, region)
@@ -82,7 +82,7 @@ class Panel:
     def place(self, value: float) -> float:
         """The position of a value in the range, from 0 (low) to 1 (high)."""
         if self.edges is None:
-            raise ValueError(f"{self.name} has no scale")
+            raise ValueError(f"{self.name} has no numeric range")
         low, high = float(self.edges[0]), float(self.edges[-1])
         if self.scale == "log":
             return (math.log(value) - math.log(low)) / (math.log(high) - math.log(low))
@@ -125,7 +125,7 @@ def _panel(
 ) -> Panel:
     edges, scale, whole = grid_of(parameter).edges, scale_of(parameter), isinstance(parameter, Int)
     if isinstance(parameter, Moving):
-        domain = f"0 is its lower bound ({short(parameter.low)}), 1 its upper bound ({short(parameter.high)})"
+        domain = f"0 means its lower bound ({short(parameter.low)}), 1 its upper bound ({short(parameter.high)})"
     return Panel(name, domain, scale, cells, edges, target, region, whole, range(start, start + len(cells) + 1))
 
 

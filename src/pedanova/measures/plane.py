@@ -41,12 +41,12 @@ class PairDensity(Table):
 
     @property
     def expected(self) -> NDArray[np.float64]:
-        """(first, second) The number of target rows in each cell if they were distributed like the region's rows."""
+        """(first, second) The expected number of target rows in each cell if they are a random part of the region."""
         return np.asarray(self.region * (self.target.sum() / max(1, self.region.sum())))
 
     @property
     def significant(self) -> NDArray[np.bool_]:
-        """(first, second) Whether the target rows in a cell are outside the 95 % range of random draws."""
+        """(first, second) Whether the number of target rows in a cell is outside the 95 % range of random draws."""
         part, rows = self.region / max(1, self.region.sum()), int(self.region.sum())
         inside = int(self.target.sum())
         left = (rows - inside) / max(1, rows - 1)
@@ -56,7 +56,7 @@ class PairDensity(Table):
         return unlikely.reshape(self.target.shape)
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        """One entry for every cell of the plane."""
+        """One entry for every cell of the two-way table."""
         rows, columns = self.target.shape
         lift = self.lift
         cells = [(i, j) for i in range(rows) for j in range(columns)]

@@ -73,7 +73,7 @@ class CoarseContrast:
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
     def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
-        """The bandwidths (draws,) of each block, in coarse cells; "auto" ones are rounded, so that many are equal."""
+        """The bandwidths (draws,) of each block in coarse cells; automatic ones are rounded, so that many are equal."""
         each = zip(self.blocks, self.steps, strict=True)
         widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
         return [same_widths(width) for width in widths] if smoothing == "auto" else widths
@@ -131,7 +131,7 @@ def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[Coarse
 
 
 def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
-    """Three shares: uncorrected, corrected with ``as_found=True`` (see `shares`), and with ``as_found=False``."""
+    """The uncorrected share, and the share corrected by `shares` with ``as_found=True`` and with ``as_found=False``."""
     target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
     prior = coarse.prior_for(baseline)
     raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)

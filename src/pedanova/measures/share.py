@@ -37,7 +37,7 @@ class ShareTable(NamedTable[Row]):
 
 
 def ratio_of(above: Any, below: Any) -> Any:
-    """above / below, with 0 for a division by 0, in the precision of the arguments."""
+    """above / below, or 0 where `below` is 0, in the precision of the arguments."""
     if np.ndim(below) > 1 and below.min() > 0:
         return above / below
     shape = np.broadcast_shapes(np.shape(above), np.shape(below))
@@ -69,7 +69,7 @@ def share_of(
     rows: float | Reals,
     baseline: str,
 ) -> Reals:
-    """The corrected share from a divergence; `odds` is the number of target rows divided by the other region rows."""
+    """The corrected share from a divergence; `odds` is the ratio of target rows to other region rows."""
     if baseline == "region":
         return corrected(odds * divergence, (noise - 1.0) / (rows - 1.0))
     unbiased = (inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0
@@ -87,7 +87,7 @@ def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> t
 
 
 class Shares(NamedTuple):
-    """The shares of many targets, (...,), raw and corrected for chance."""
+    """The shares of many targets: without and with the correction for chance, both (...,)."""
 
     raw: Reals
     corrected: Reals
@@ -175,8 +175,8 @@ def drawn(stack: Stack, some: Any) -> Stack:
 def scatter(targets: Any, regions: Any, part: Any) -> Any:
     """The sampling variance of the number of target rows in each cell.
 
-    All rows of a cell get the same probability of being in the target: the fraction of the cell's rows that are in the
-    target. A cell with a single row gets the fraction of all rows.
+    The rows of a cell are in the target with the same probability: the cell's fraction of target rows. For a cell with
+    a single row, this probability is `part`, the fraction of target rows among all rows.
     """
     spread = targets * np.maximum(regions - targets, 0.0)
     if regions.min() > SINGLE_ROW:

@@ -33,11 +33,11 @@ Band: TypeAlias = tuple[slice, slice, Stack, Stack]  # output cells, input cells
 
 
 def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
-    """(...,) The bandwidth in cells for row counts by cell: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 below two rows.
+    """(...,) The bandwidth in cells for n rows, counted by cell: 0.53 · min(σ, IQR/1.34) · n^(-1/5); 0 if n < 2.
 
-    The bandwidth is half that of Scott's rule. With `fade`, it falls faster with n beyond `MANY` rows. Shares are
-    corrected for chance, so a narrow kernel does little harm. A wide kernel would blur jumps of the density, however
-    many rows there are.
+    The bandwidth is half that of Scott's rule. If `fade` is True and n is above `MANY`, it decreases faster with n.
+    Shares are corrected for chance, so a narrow kernel does little harm. A wide kernel would blur jumps of the density,
+    however many rows there are.
     """
     total = counts.sum(axis=-1)
     rows = np.maximum(total, 2).astype(np.float64)
@@ -54,7 +54,7 @@ def scott_bandwidth(counts: Stack, *, fade: bool = True) -> Any:
 
 
 def is_too_narrow(counts: Stack, step: int) -> bool:
-    """Whether Scott's rule gives less than `NARROWEST` cells for so many rows, whatever their distribution."""
+    """Whether Scott's rule would give less than `NARROWEST` cells even for the widest distribution of the rows."""
     total, cells = counts.sum(axis=-1), counts.shape[-1]
     rows = float(total.min()) if total.size else 0.0
     return rows > MANY and step * 0.53 * (cells / 2.0) * rows ** (-0.2) * math.sqrt(MANY / rows) < NARROWEST
@@ -88,7 +88,7 @@ def _cells_up_to(reached: Stack, ends: Any) -> Any:
 
 
 def _cumulated(counts: Stack) -> Stack:
-    """Cumulative sums over the cells, computed cell by cell: faster if the draws of a cell are contiguous."""
+    """Cumulative sums over the cells, computed cell by cell, which is faster if the draws of a cell are contiguous."""
     reached = np.empty_like(counts)
     reached[..., 0] = counts[..., 0]
     for cell in range(1, counts.shape[-1]):
@@ -128,7 +128,7 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
 
 @lru_cache(maxsize=2048)
 def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_kind: str) -> float:
-    """The automatic kernel width, cached because a parameter's shares, notes and densities use the same one."""
+    """The automatic kernel width, cached because a parameter's shares, notes and densities use the same width."""
     rows, base = np.frombuffer(target, dtype=kind), np.frombuffer(region, dtype=region_kind)
     return float(bandwidth("auto", rows, Block(0, len(rows), ordered), region=base))
 
@@ -140,7 +140,7 @@ def is_flat(cells: int, width: float) -> bool:
 
 @lru_cache(maxsize=512)
 def periodic_kernel(cells: int, width: float) -> Reals:
-    """(2 · cells,) The weight of each distance on the mirrored grid; sums to 1."""
+    """(2 · cells,) The weight of each distance on the mirrored grid; the weights sum to 1."""
     period = 2 * cells
     kernel = np.zeros(period)
     if is_flat(cells, width):
@@ -259,7 +259,7 @@ class MatrixKernel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BandedKernel:
-    """The kernel S of one block in single precision, for many draws, by matrix products that skip its zeros.
+    """The kernel S of one block, applied to many draws at once in single precision; zeros of S are skipped.
 
     Single precision is enough for random draws, but it cannot represent small differences from 1. So the difference of
     two densities is smoothed, not each density.
@@ -291,5 +291,5 @@ class BandedKernel:
 
 @lru_cache(maxsize=256)
 def cached_kernel(cells: int, width: float) -> BandedKernel:
-    """The kernel of a given width for random draws, cached because their widths are rounded to a few values."""
+    """The kernel of a given width for random draws, cached because only a few rounded widths occur."""
     return BandedKernel.of(cells, width)

@@ -21,7 +21,7 @@ Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, function
 
 
 def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
-    """Functions of the cells, orthonormal under `mass` and with mean 0; for a `child`, mean 0 in each domain.
+    """Functions of the cells, orthonormal under `mass` and with mean 0; if `child` is True, with mean 0 in each domain.
 
     The functions are cached, because they are the same for all uniform parameters and for all targets of one region.
     """
@@ -106,7 +106,7 @@ def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
 
 
 def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> float:
-    """How much of the sum of `wave_energies` a kernel of this width (in cells) may have removed."""
+    """An upper limit for the part of the sum of `wave_energies` that a kernel of this width (in cells) removes."""
     energies = wave_energies(target, region)
     faster = np.pi * np.arange(1, len(energies) + 1) * width / len(region)
     lost = 1.0 - np.exp(-(faster**2))

@@ -1,1 +1,1 @@
-"""Test whether an effect may be due to chance: ranked rows, dependent parameters, p-values."""
+"""Rank rows, find dependent parameters and compute p-values, to test whether an effect may be due to chance."""

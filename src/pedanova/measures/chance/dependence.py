@@ -61,7 +61,7 @@ class Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grouping:
-    """The group (value or quantile) of each row as one-hot columns, for several parameters side by side."""
+    """For several parameters, the group (value or quantile) that each row is in, as one-hot columns."""
 
     hot: NDArray[np.float32]  # (rows, groups of all)
     starts: NDArray[np.int64]  # (parameters,) first group of each
@@ -110,7 +110,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountedCells:
-    """The number of rows in each cell of several parameters; groups and ranks are computed by cell, not by row."""
+    """The number of rows in each cell of each parameter; groups and ranks are computed for cells, not for rows."""
 
     grids: Sequence[Grid]
     flat: NDArray[np.int64]  # (rows, parameters) cells, numbered consecutively over all parameters
@@ -142,7 +142,7 @@ def is_ordered(grid: Grid) -> bool:
 
 
 def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(width,) The group of each cell that has rows; rare groups are merged into one.
+    """(width,) The group of each cell that contains rows; rare groups are merged into one.
 
     Each value is a group; an ordered parameter with too many values is divided at quantiles instead.
     """

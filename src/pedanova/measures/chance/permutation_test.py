@@ -133,7 +133,7 @@ class Residual:
 class RegionCache:
     """Results for one region that do not depend on the target.
 
-    A configuration that was run several times counts once, with the mean of its rows.
+    A configuration that was run several times is used once, with the mean of its rows.
     """
 
     ranks: Reals  # (rows,) mid-ranks, ½ for the best
@@ -204,7 +204,7 @@ def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
 
 
 def design_columns(grid: Grid, places: Places) -> Reals:
-    """(rows, columns) The centred regression columns of one parameter; no columns if all rows have the same cell."""
+    """(rows, columns) The centred regression columns of one parameter; no columns if all rows are in the same cell."""
     regimes = regimes_of(grid, places)  # the domain of each row, if it has one
     columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
     for block in grid.blocks:
@@ -269,7 +269,7 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:
-    """(rows,) The probability that each row is in the best fraction `inside` / len(ranks) of the population."""
+    """(rows,) The probability that each row is in the best part of the population, of size `inside` / len(ranks)."""
     deviation = math.sqrt(repeats * inside * (1.0 - inside / len(ranks)))
     return normal_below((inside - ranks) / max(deviation, 1e-9))
 
@@ -310,7 +310,7 @@ class OtherParameters:
         return cls(normal, dependent, columns, owner, columns.T @ columns, normal @ columns)
 
     def prediction_for(self, j: int) -> Prediction | None:
-        """The prediction from the parameters that are independent of parameter `j`; None if there are none."""
+        """The prediction from the parameters independent of parameter `j`; None if there are no such parameters."""
         used = ~self.dependent[j][self.owner]
         key = used.tobytes()
         if key not in self.predictions:
@@ -376,7 +376,7 @@ class Permutations:
 
     @cached_property
     def normals(self) -> Reals:
-        """(columns, side²) Standard normal numbers, for statistics with many target rows."""
+        """(columns, side²) Standard normal numbers, which replace permutations if there are many target rows."""
         rng = np.random.default_rng([self.seed, 0x9E5])
         return rng.standard_normal((self.columns, self.side**2))
 
@@ -409,7 +409,7 @@ class Permutations:
         return np.stack([plain + 2.0 * along + shift @ shift, plain])
 
     def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
-        """The statistics from normal random numbers that have the covariance of the permuted products."""
+        """Like `statistics`, but from normal random numbers with the same covariance as the permuted products."""
         columns = self.normals[: design.shape[1]]
         if self.neighbours is not None:
             return squares(_root(design * _deviations(scores, self.neighbours)[:, None]) @ columns, shift)
@@ -448,7 +448,7 @@ def squares(products: Reals, shift: Reals) -> Reals:
 
 
 def part_of_least(result: Reals, seen: Reals) -> float:
-    """Combine the p-values with and without `shift` into one.
+    """Combine two p-values into one: the p-values with and without `shift` (see `Permutations.p_value`).
 
     The p-value without `shift` is doubled, which gives it less weight. Then the smaller of the two is compared with its
     distribution under permutation.
@@ -463,7 +463,7 @@ def part_of_least(result: Reals, seen: Reals) -> float:
 
 
 def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) Mark the `most` largest values; values that tie with the next one are not marked."""
+    """(values,) A mask of the largest values: `most` of them, or fewer if there is a tie at the limit."""
     if most >= len(values):
         return np.ones(len(values), dtype=bool)
     place = len(values) - 1 - most
@@ -487,7 +487,7 @@ def _deviations(scores: Reals, blocks: Indices) -> Reals:
 
 
 def block_means(columns: Reals, blocks: Indices) -> Reals:
-    """(rows, columns) The mean of each column over the row's block."""
+    """(rows, columns) For each row, the mean of every column over the block that the row is in."""
     sums = np.stack([np.bincount(blocks, weights=column) for column in columns.T], axis=1)
     return (sums / np.bincount(blocks)[:, None])[blocks]
 

@@ -1,4 +1,4 @@
-"""Rows as cells and ranks in a canonical order, the input of models and p-values.
+"""Rank the rows and put the table into a canonical order, for models and p-values.
 
 Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
 rows, and rows by rank and then by content. So results are exactly the same if rows or columns are reordered, if
@@ -64,7 +64,7 @@ class RankedRows:
 
     @cached_property
     def distinct(self) -> tuple[Indices, Indices, Indices]:
-        """The first row of each configuration, the configuration of each row, and the rows per configuration."""
+        """The first row of each configuration, the configuration of each row, the number of rows per configuration."""
         return np.unique(self.keys, return_index=True, return_inverse=True, return_counts=True)[1:]
 
     def without(self, names: Collection[str]) -> RankedRows:
@@ -83,7 +83,7 @@ class RankedRows:
 
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:
-    """Rank the rows; a row whose objective is not a number counts as the worst."""
+    """Rank the rows; a row whose objective is not a number is ranked last."""
     rows = ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
     return replace(rows, designed=few.designed)
 
@@ -97,7 +97,7 @@ def ranked(
     trials: Reals | None,
     exact: Mapping[str, NDArray[np.uint64]] | None = None,
 ) -> RankedRows:
-    """Rank rows by `signed`, an objective where lower is better; `cells` has the grid cells by parameter.
+    """Rank rows by the objective `signed`, where lower is better; `cells` has the grid cell of each row, by parameter.
 
     If the cells of a parameter contain several values, `exact` has an integer key for the value of every row.
     """
@@ -148,7 +148,7 @@ def order_of(grid: Grid, cells: Cells, ranks: Indices) -> Places:
 
 
 def regimes_of(grid: Grid, cells: Places) -> Indices:
-    """The index of the block (domain) that each cell is in; missing and outside cells get the next two indices."""
+    """The index of each cell's block (domain); the cells for missing and outside values get the next two indices."""
     starts = [*(block.start for block in grid.blocks), grid.missing, grid.outside]
     return np.searchsorted(starts, cells, side="right") - 1
 

@@ -54,7 +54,7 @@ MOST_RANGES = 2  # ranges of good values in a sentence
 
 
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
-    """The importances from counts or a model; with `good`, also the good values of parameters with a clear effect."""
+    """The importances from counts or a model; if `good` is True, with good values of clearly important parameters."""
     base = data.resolve(question.region, "region")
     whole = getattr(base, "is_all", False)
     with explaining(data.notes):
@@ -108,7 +108,7 @@ def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
-    """The importances at the targets in `ladder`, or at all quantiles that were counted."""
+    """The importances for each target in `ladder`, or for all quantiles that were counted."""
     parts = None if ladder is None else as_parts(ladder)
     base = data.resolve(question.region, "region")
     words = str(base)
@@ -176,7 +176,7 @@ def interactions_of(
     corrected: bool = True,
     params: Iterable[str] | None = None,
 ) -> Interactions:
-    """How much sets of parameters explain together, beyond what their subsets explain."""
+    """How much each set of parameters explains beyond what its subsets explain."""
     from pedanova.measures.interactions import MOST_ORDER, find_interactions
 
     size = as_whole(order, "order", 2, MOST_ORDER + 1)
@@ -371,7 +371,7 @@ class Comparison(Table, Mapping[str, Answer]):
         return columns
 
     def _shown(self, row: Any) -> str:
-        """The ratio or share of a row as a percentage; – for the share of a parameter that never varied."""
+        """The ratio or share of a row as a percentage; the share of a parameter that never varied is "–"."""
         value = getattr(row, self.shown)
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
@@ -389,7 +389,7 @@ def compare(
     if by == "objective":
         return compare_objectives(data, Question(target, region, **how))
     if region != DEFAULT.region or set(how) - {"seed"}:
-        raise QueryError("a comparison of measures takes only target and seed; other options need by='objective'")
+        raise QueryError("a comparison of measures has only the options target= and seed=; others need by='objective'")
     return compare_measures(data, target, as_whole(top, "top", 1), seed=how.get("seed", DEFAULT.seed))
 
 
@@ -415,14 +415,14 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             f"the same for the best {tenth}, compared with the best {whole}",
             lambda: importance_of(data, Question(part / 10, part, seed=seed)),
         ),
-        "f-ANOVA": ("which parameters explain the variance of the objective, by counts", lambda: effects_within(data)),
+        "f-ANOVA": ("which parameters explain the variance of the objective", lambda: effects_within(data)),
         "f-ANOVA local": (f"the same inside the best {whole}", lambda: effects_within(data, part)),
         "forest": (
             "which parameters explain the variance of a random forest's prediction over the space",
             lambda: by_forest(None),
         ),
         "forest clipped": (
-            f"the same, but all objectives outside the best {whole} are replaced by the worst one inside",
+            f"the same, but objectives worse than the best {whole} are set to the worst objective of the best {whole}",
             lambda: by_forest(float(part)),
         ),
     }
@@ -451,7 +451,7 @@ def needs_more(rows: int) -> tuple[str | Arg, ...]:
 def forest_table(
     observed: Observations, answers: Iterable[Ranked], top: int, seed: int
 ) -> tuple[Observations, list[Note]]:
-    """A sample of the rows with the parameters that `answers` rank highest, so that a forest does not take hours."""
+    """A sample of the rows with the parameters that rank highest in `answers`, so that a forest does not take hours."""
     largest: dict[str, float] = {}
     for result in answers:
         for row in result.rows:

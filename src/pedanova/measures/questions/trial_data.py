@@ -93,7 +93,7 @@ class TrialData:
 
     @property
     def space(self) -> Space:
-        """The search space that rows were counted in."""
+        """The search space of the counted rows."""
         return Space({name: tally.parameter for name, tally in self.tallies.items()})
 
     @property
@@ -134,7 +134,7 @@ class TrialData:
 
     @cached_property
     def row_sample(self) -> RowModel | None:
-        """If there are too many rows for a model: a sample, used to detect copies, repeats and adaptive samplers."""
+        """A sample of the rows, used to detect copies, repeats and adaptive samplers if a full model is too slow."""
         observed = self.observations
         if self._sample is not None:
             return self._sample
@@ -148,7 +148,7 @@ class TrialData:
 
     @cached_property
     def row_draw(self) -> RowModel:
-        """A random sample of the rows if there are too many for a model; advice uses a model of this sample."""
+        """A model of a random sample of the rows, used to give advice if there are too many rows for a full model."""
         observed = self.observed()
         counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
         return RowModel(self.space, few_rows(observed, sampled(counted, MODELLED_ROWS, 0)))
@@ -158,13 +158,13 @@ class TrialData:
         model = self.row_model or self.row_sample
         if model is None or not model.repeats.clustered:
             return []
-        words = f"{why}: rows of the same configuration count as independent, so intervals are too narrow"
+        words = f"{why}: rows of the same configuration are treated as independent, so intervals are too narrow"
         return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Self:
         """The data restricted to the rows that lie in every given region, with new levels.
 
-        `at` has targets or regions of later questions; they are counted in the same pass.
+        `at` is a list of targets or regions of later questions, which are counted in the same pass.
         """
         if not rows:
             return self
@@ -174,7 +174,7 @@ class TrialData:
             return self
         if many < 2:
             words = " and ".join(str(self.resolve(one, "within")) for one in rows)
-            raise QueryError(f"region ({words}) has {many} rows, and at least two are needed; choose more")
+            raise QueryError(f"region ({words}) has {many} rows, and at least two are needed; choose a wider region")
         bands = [band for one in at if isinstance(band := self.resolve(one, "at"), Region)]
         cuts = frozenset(
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
@@ -217,7 +217,7 @@ class TrialData:
     def goal_plane(
         self, target: object = DEFAULT.target, region: object = DEFAULT.region, axes: tuple[int, int] = (0, 1)
     ) -> GoalPlane:
-        """The rows of target and region by the values of two objectives, with the Pareto front of all rows."""
+        """Count target and region rows in a grid of two objectives, and find the Pareto front of all rows."""
         codes = self.codes(self.resolve(target, "target"), self.resolve(region, "region"))
         return goal_plane(self.observed(), codes, axes=axes)
 
@@ -249,7 +249,7 @@ class TrialData:
         return self.observations
 
     def resolve(self, value: object, name: str) -> Region | RowSet:
-        """A target or region as a range of the objective or a set of rows."""
+        """Turn a target or region into a range of the objective or a set of rows."""
         if not needs_rows(value):
             region = as_region(value, name)
             check_one_value(region, name, self.objective, several=self.levels.several)
@@ -259,7 +259,7 @@ class TrialData:
         return as_rows(value, name, observed.table, len(observed))
 
     def contrasts(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
-        """The counts of target and region rows by cell, target and region in words, and notes."""
+        """The counts of target and region rows by cell, the words for target and region, and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(wanted, RowSet):
             contrasts = from_codes(self.observed(), self.codes(wanted, base), threads=self.threads)
@@ -324,7 +324,7 @@ class TrialData:
         return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
-        """The question; after an adaptive sampler, its quantiles are replaced by values of the objective."""
+        """The resolved question; if the sampler was adaptive, values of the objective replace its quantiles."""
         return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
@@ -334,7 +334,7 @@ class TrialData:
         return slices_of(tallies, base, wanted)
 
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
-        """The worst objective in the best `part`, and how many rows are at least as good.
+        """The worst objective in the best fraction `part` of the rows, and how many rows are at least as good.
 
         With ``of="space"``, `part` is a fraction of the search space, as in `importance`.
         """
@@ -352,7 +352,7 @@ class TrialData:
         return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
 
     def codes(self, wanted: Region | RowSet, base: Region | RowSet, rows: NDArray[np.int64] | None = None) -> Codes:
-        """(rows,) 0 in the target, 1 elsewhere in the region, 2 outside; for all rows, or for those in `rows`."""
+        """(rows,) A code for each row, or for each in `rows`: 0 in the target, 1 elsewhere in the region, 2 outside."""
         observed = self.observed()
         if isinstance(wanted, RowSet) or isinstance(base, RowSet):
             codes = codes_of_rows(observed, wanted, base, self.levels.nan)
@@ -361,7 +361,7 @@ class TrialData:
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
     def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
-        """Tallies with thresholds at the ends of target and region, the target's levels, and the region's levels."""
+        """Tallies with thresholds at the ends of target and region; then the levels of the target and of the region."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
@@ -379,7 +379,7 @@ class TrialData:
         return recount
 
     def has_counts_for(self, *bands: Region) -> bool:
-        """Whether the regions `bands` end at thresholds that were counted."""
+        """Whether all given regions end at thresholds that were counted."""
         try:
             self._find_all(bands)
         except LevelsError:
@@ -445,7 +445,7 @@ class TrialData:
         return glance if names is None else glance.of(names)
 
     def _by_value(self, *bands: object) -> bool:
-        """Whether the regions `bands` are given by values of the objective, not by quantiles of the rows."""
+        """Whether all regions in `bands` are defined by values of the objective, not by quantiles of the rows."""
         direction = self.levels.direction
         return all(
             isinstance(band, Region) and not any(isinstance(cut, Quantile) for cut in band.cuts(direction))
@@ -455,7 +455,7 @@ class TrialData:
     def _counted_alone(
         self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
     ) -> Query | None:
-        """Count only target and region, for the rows in `within`; this takes half the time of counting all levels.
+        """Count the rows in `within` only by target and region, which takes half the time of counting all levels.
 
         The result is None if this would save no time, or if `query` would raise an error.
         """
@@ -494,6 +494,6 @@ def first(tallies: Tallies) -> Tally:
 
 
 def near_targets(data: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
-    """Call `TrialData.near_targets` by a weak reference, so that a cached question does not keep the data alive."""
+    """Call `TrialData.near_targets` through a weak reference, so that a cached question does not keep data alive."""
     there = data()
     return None if there is None else there.near_targets(target, region)
