@@ -665,6 +665,6 @@ class Standings:
 
 
 def clear_pairs(rows: Sequence[Importance]) -> frozenset[tuple[str, str]]:
-    """Pairs (ahead, behind) whose intervals do not overlap."""
+    """Pairs of parameters (the first is ahead of the second) whose intervals do not overlap."""
     known = [(row.name, row.low, row.high) for row in rows if row.low is not None and row.high is not None]
     return frozenset((ahead, behind) for (ahead, low, _), (behind, _, high) in permutations(known, 2) if low > high)

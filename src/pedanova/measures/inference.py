@@ -452,6 +452,6 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
 
 
 def shrinkage(believed: float, raw: float, inside: float) -> float:
-    """The weight of the target in a mix of target and baseline, so that draws from the mix have the given share."""
+    """The weight that the target needs in a mix of target and baseline so that draws from it have the given share."""
     kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
     return min(kept, inside / (inside + 1.0))

@@ -206,7 +206,7 @@ def monotone(squares: Reals, places: Places) -> Mask:
 
 
 def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
-    """Whether two parameters agree, not counting rows in which both have their most common value.
+    """Whether two parameters agree; rows in which both have their most common value are ignored.
 
     Two parameters that agree only at their defaults are not copies.
     """

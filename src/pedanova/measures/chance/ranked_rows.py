@@ -174,7 +174,7 @@ def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def mid_ranks(values: NDArray[Any]) -> Reals:
-    """Ranks from 1 for the smallest; tied values have their mean rank."""
+    """The rank of each value, 1 for the smallest; tied values get their mean rank."""
     return doubled_ranks(values) / 2.0
 
 

@@ -299,7 +299,7 @@ Ways: TypeAlias = Mapping[str, tuple[str, Callable[[], "Ranked"]]]  # measure â†
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table, Mapping[str, Answer]):
-    """Answers about the same parameters side by side: by measure, or by objective (`Analysis.compare`).
+    """The answers of several measures, or for several objectives, side by side (`Analysis.compare`).
 
     Attributes
     ----------

@@ -432,7 +432,7 @@ class TrialData:
     def at_once(
         self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
     ) -> Glance:
-        """The answer for the rows in `within` as fast as possible, for all parameters or those in `names`."""
+        """Answer a question about the rows in `within` as fast as possible, for all parameters or those in `names`."""
         question, target, region = question.without_draws(), question.target, question.region
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
