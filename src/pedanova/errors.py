@@ -122,7 +122,7 @@ class PedanovaError(Exception):
 class DataError(PedanovaError, ValueError):
     """The table cannot be used, because of its objective, a column or a file.
 
-    **What to do:** correct what the message names, or leave out rows with ``where=`` or columns with ``exclude=``.
+    **What to do:** correct the data, or leave out rows with ``where=`` or columns with ``exclude=``.
     """
 
 
@@ -187,7 +187,7 @@ class FormatError(PedanovaError, ValueError):
 class PartError(FormatError):
     """Some rows of a table cannot be read; `part` says which rows.
 
-    **What to do:** restore the file, or leave it out with ``scan=pa.Scan(on_error="skip")``; the notes then name it.
+    **What to do:** restore the file, or leave it out with ``scan=pa.Scan(on_error="skip")``; a note then says so.
     """
 
     def __init__(self, *words: Word, part: str = "") -> None:
@@ -221,7 +221,7 @@ class MissingLibraryError(PedanovaError, ImportError):
 
 
 def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:
-    """The message for a name that is not in `names`, with up to `most` similar names."""
+    """The message for an unknown name, with up to `most` similar names."""
     from difflib import get_close_matches
 
     small = {other.lower(): other for other in reversed(names)}

@@ -110,7 +110,7 @@ class Scan:
         The executor whose workers read the parts. It may come from ``concurrent.futures``, or from another library,
         such as Dask's ``client.get_executor(retries=2)``.
     on_error
-        What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them; the notes then name them.
+        What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them and list them in notes.
     pushdown
         Whether DuckDB, Polars or the database of an ibis table counts the rows, so that only the counts and the
         objective are transferred. By default, this is done for ibis tables only.

@@ -175,7 +175,7 @@ def settings_of(observed: Observations) -> list[Column]:
 
 
 def _order_of(goals: tuple[Goal, ...], usable: Mask) -> NDArray[np.float64]:
-    """Rank the `usable` rows by Pareto front; other rows get NaN."""
+    """Rank the usable rows by Pareto front; other rows get NaN."""
     order = np.full(len(usable), np.nan)
     losses = np.stack([goal.sign * goal.values.astype(np.float64) for goal in goals], axis=1)
     order[usable] = order_rows(losses[usable])

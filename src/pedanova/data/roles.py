@@ -1,7 +1,7 @@
 """The role of each column: a parameter, a result, an identifier, a seed, a status, a time, a budget or free text.
 
 Clues come from names, values, the order of rows and other columns. Each clue adds a weight to one role; the role with
-the largest total is chosen. A column without clues counts as a parameter. A note says that this is doubtful,
+the largest total is chosen. A column without clues is taken as a parameter. A note says that this is doubtful,
 unless its name, its values or its position suggest a parameter.
 """
 

@@ -39,7 +39,7 @@ class RowStatus:
         return order
 
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
-        """Drop `rows` if `ending` is "drop", otherwise let them count as the worst; add a note."""
+        """Drop the given rows if `ending` is "drop", otherwise let them count as the worst; add a note."""
         struck = rows & self.undecided
         fate = ("are dropped", *remedy) if ending == "drop" else ("are ranked as the worst",)
         note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
