@@ -43,7 +43,7 @@ def test_a_quantile_of_other_rows_is_told(random: np.random.Generator) -> None:
         b = pa.analyze({"x": x, "y": x * scale}, "y", space=SPACE, levels=a.data.levels)
         found = b.importance(0.1, 0.5, **COUNTS)
         assert (found["x"].n_region > 2500) == more
-        assert any(note.startswith("region: with the given levels, the best 50 % are") for note in found.notes)
+        assert any(note.startswith("region: with the levels of the other analysis, the best") for note in found.notes)
         assert b.importance(pa.at_most(0.07), 0.5, **COUNTS)["x"].n_region == found["x"].n_region
 
 

@@ -236,7 +236,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "several objectives": ({"objective": ["loss", "lr"]}, "one column"),
     "an unknown objective": ({"objective": "los"}, "did you mean 'loss'"),
     "an unknown parameter": ({"params": ["rl"]}, "rl"),
-    "other levels": ({"levels": "mine", "direction": "maximize"}, "must be 'minimize', as in the given levels"),
+    "other levels": ({"levels": "mine", "direction": "maximize"}, "must be 'minimize', as in the analysis that"),
 }
 
 

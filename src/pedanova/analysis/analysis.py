@@ -56,7 +56,7 @@ class Analysis(Output):
         Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
     data
         The counts. ``data.levels``: ranges of the objective. ``data.tallies``: counts by parameter. ``data.dropped``:
-        the number of rows left out. ``data.observations``: the rows; None after ``a + b``, or if no rows were saved.
+        the number of rows left out. ``data.observations``: the rows (None after ``a + b``, or if no rows were saved).
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Analysis(Output):
         of: str = DEFAULT.of,
         force: bool = DEFAULT.force,
     ) -> Importances:
-        """How much each parameter matters for whether a row is in the target, and how certain this is.
+        """How well each parameter explains whether a row is in the target, and how certain this is.
 
         Parameters
         ----------
@@ -117,9 +117,9 @@ class Analysis(Output):
             What a quantile means after an adaptive sampler. ``"space"``: the best part of the search space, as a model
             estimates it. ``"rows"``: the best part of the trials. After other samplers, both mean the same.
         force
-            Answer even if the target has fewer than 5 rows, although such an answer is very unsure. Without `force`, a
-            quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note says
-            so.
+            Answer even if the target has fewer than 5 rows, although such an answer is very uncertain. Without `force`,
+            a quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note
+            says so.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class Analysis(Output):
         region, how
             As in `importance`; by default `draws` is 0, and targets with few rows are included.
         ladder
-            The targets, as quantiles; None for all counted quantiles.
+            The targets, as quantiles; by default all quantiles in the option `levels` of `analyze`.
 
         Returns
         -------
@@ -194,7 +194,7 @@ class Analysis(Output):
         Parameters
         ----------
         name
-            The parameter; None for a dict with all parameters.
+            The parameter. If None, the result is a dict of all parameters.
         target, region, how
             As in `importance`; the options are `smoothing`, `estimator`, `seed` and `of`.
 
@@ -263,7 +263,7 @@ class Analysis(Output):
         seed: int = DEFAULT.seed,
         of: str = DEFAULT.of,
     ) -> Interactions:
-        """How much more two parameters explain together than separately, for every pair.
+        """For every pair of parameters, how much more the two explain together than separately.
 
         Parameters
         ----------
@@ -392,8 +392,8 @@ class Analysis(Output):
         at
             The budgets to use; None for all budgets, but at most twelve.
         among
-            ``"all"``: at each budget, all trials that have a value, also pruned ones. ``"full"``: only configurations
-            that reached the highest budget.
+            ``"all"``: at each budget, all trials that have a value, including pruned ones. ``"full"``: only
+            configurations that reached the highest budget.
         how
             The other options of `importance`.
 
@@ -424,13 +424,13 @@ class Analysis(Output):
         target
             The rows that count as good, as in `importance`.
         exclude
-            Columns that are not part of a configuration. Columns named like a seed are always excluded.
+            Columns that are not part of a configuration. Columns with names such as ``seed`` are always excluded.
 
         Returns
         -------
         Seeds
             The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
-            with 95 % intervals. Parameters can explain at most the variance that remains.
+            with 95 % intervals. Parameters can explain at most the rest of the variance.
 
         Examples
         --------
@@ -471,10 +471,10 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            The rows to use, as for the region of `importance`: a box, a condition, a mask or a quantile. If several
-            are given, a row must meet all of them.
+            The rows to use: boxes, conditions, masks or quantiles, as for the region of `importance`. Only rows that
+            meet all of them are used.
         at
-            Thresholds of the objective for later questions, such as ``at_most(0.1)``. Rows are then counted only once.
+            Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use. This saves time.
 
         Returns
         -------
@@ -534,13 +534,13 @@ class Analysis(Output):
     def gains(
         self, default: Mapping[str, object] | None = None, region: object = DEFAULT.region, *, seed: int = DEFAULT.seed
     ) -> Gains:
-        """What tuning each parameter gains over a default, in units of the objective (docs/how-to/advice.md).
+        """How much better the objective gets if a parameter is tuned and not left at a default (docs/how-to/advice.md).
 
         Parameters
         ----------
         default
             Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
-            category. None for the defaults of the search space (ConfigSpace, SMAC); without defaults, medians.
+            category. If None, the defaults of the search space are used (ConfigSpace, SMAC), or else medians.
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed

@@ -90,7 +90,7 @@ def analyze(
         Rows to use: a condition such as ``"epochs >= 10"``, a boolean column or mask, a box such as
         ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
     feasible
-        Which rows are feasible: a mask, a boolean column, or columns that must be at most 0.
+        Which rows are feasible: a mask, a boolean column, or columns of numbers that must be at most 0.
     repeats
         What to do with rows of the same configuration: use ``"all"``, or their ``"mean"`` or ``"median"``.
     study
@@ -98,8 +98,8 @@ def analyze(
     names
         Column names of a 2-D NumPy array.
     levels
-        The quantiles at which rows are counted; by default a list from 0.001 to 1. To add two analyses, pass the
-        ``data.levels`` of the first to the second.
+        The quantiles that can be targets without counting again; by default a list from 0.001 to 1. To add two
+        analyses, pass the ``data.levels`` of the first to the second.
     reading
         How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without
         an objective. Example: ``pa.Reading(state="status", failed="worst")``.
@@ -120,7 +120,7 @@ def analyze(
     QueryError
         An option has an unknown value, or the objective is missing.
     MissingLibraryError
-        A format needs a library that is not installed; the message names the extra.
+        A format needs a library that is not installed; the message says what to install.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def request_of(
     reading: Reading | None = None,
     **columns: Any,
 ) -> TableOptions:
-    """Check and convert the options of `analyze`; the options in `columns` are not changed."""
+    """Check and convert the options of `analyze`, except those in `columns`, which are stored as given."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
@@ -265,7 +265,7 @@ def roles_in(data: object, request: TableOptions, study: str | None = None) -> C
 
 
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
-    """Read a table into memory. Return the rows, the options with details from the table, and the objectives."""
+    """Read a table into memory. Return its rows, the options (completed from the table), and the objectives."""
     from pedanova.sources import read_records
     from pedanova.sources.spaces.beside import with_space_beside
 

@@ -70,7 +70,7 @@ TABLE = (
         "rows",
         metavar="CONDITION",
     ),
-    columns("feasible", help="constraints: a boolean column, or columns that must be at most 0", group="rows"),
+    columns("feasible", help="constraints: columns of booleans, or of numbers that must be at most 0", group="rows"),
     reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
     reading("state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
@@ -83,7 +83,7 @@ TABLE = (
     reading("decimal", "the decimal separator (default: detected)", "columns", choices=get_args(Decimal)),
     scan("stream", "read files in parts, with constant memory (default: large files only)", "large tables", flag=True),
     scan("on_error", "what to do with files that cannot be read", "large tables", choices=get_args(OnError)),
-    scan("threads", "threads to count with (default: all cores)", "output", metavar="N", type=int),
+    scan("threads", "number of threads (default: all cores)", "output", metavar="N", type=int),
 )
 QUESTION = (
     question(
@@ -114,7 +114,7 @@ QUESTION = (
         "counts: count the rows; surrogate: use a model (few rows only); auto (default): the more accurate of the two",
         choices=get_args(Estimator),
     ),
-    question("draws", "random draws for intervals and p-values; 0 for none", metavar="N", type=int),
+    question("draws", "number of random draws for intervals and p-values (0: none)", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",

@@ -52,7 +52,7 @@ class Output:
 
     @property
     def space(self) -> Space:
-        """The search space: as given, as the log has it, or as guessed."""
+        """The search space: as given, as the log defines it, or as guessed from the data."""
         return self.data.space
 
     @property
@@ -76,7 +76,7 @@ class Output:
         )
 
     def _repr_html_(self) -> str:
-        """An HTML table of the search space, with the assumptions and suggested calls."""
+        """An HTML table of the search space, with notes on what was assumed, and calls to try next."""
         names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
         columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
         title = f"{self._in_short()}. Next: .importance(), .densities(name), .reduce(), .widget()"
@@ -139,8 +139,8 @@ class Output:
         rows
             Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
             the model for few rows). By default all rows are saved if there are at most 5,000. For longer tables,
-            about 2,000 rows are saved; they show repeated configurations and copied columns. If False, no rows are
-            saved; repeats of a configuration then count as independent rows, and a note says so.
+            about 2,000 rows are saved, enough to recognise repeated configurations and copied columns. If False, no
+            rows are saved. Repeated rows of a configuration are then treated as independent, and a note says so.
 
         Examples
         --------
@@ -325,7 +325,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
 
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
-    """The rows to store in a saved file: all, a sample, or none. `rows` is the argument `rows` of `save`."""
+    """The rows to store in a saved file: all, a sample, or none, depending on the option `rows` of `save`."""
     if rows or (rows is None and data.observations is not None and data.rows <= MOST_ROWS):
         return {"rows": rows_kept(data.observed())}
     if rows is None and data.row_sample is not None:

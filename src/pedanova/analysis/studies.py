@@ -1,4 +1,4 @@
-"""Several studies: `across` pools the results of many studies, `difference` compares two studies or two answers."""
+"""`across` pools the results of many studies; `difference` compares two studies, or two results of `importance`."""
 
 from __future__ import annotations
 
@@ -57,16 +57,17 @@ class Across(Pooling):
         One row per parameter, the most important first: the mean share with its 95 % interval, how much studies differ
         beyond chance (``spread``), the mean rank, and how many studies have the parameter.
     analyses, answers
-        The analysis and the answer of every study, by name. Studies without an answer are left out; `notes` list them.
+        Two dicts by name of the study: its analysis, and its importances. Studies for which importances cannot be
+        computed are left out; `notes` list them.
     studies
-        For every study: its number of rows, its first parameters, and its agreement with the others.
+        For every study: its number of rows, its most important parameters, and how well it agrees with the others.
     ranks
         Friedman's test of all ranks, with mean ranks and the critical difference. None if fewer than
         two studies share at least two parameters.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
-        The question, in words.
+        The target and the region, in words.
     notes
         Studies that were left out, parameters that some studies do not have, and objectives that differ.
 
@@ -99,7 +100,7 @@ class Across(Pooling):
         target
             The target of each study, as in `importance`.
         safety
-            The fraction of all draws that are uniform over the whole space.
+            The probability that a configuration is drawn uniformly from the whole space.
         strength
             How much the studies influence the density: from 0 (uniform) to 1 (the geometric mean of the studies).
         how
@@ -141,8 +142,8 @@ def across(
 ) -> Across:
     """What matters over many studies: pooled shares, ranks, and which studies disagree.
 
-    Every study is asked the same question; quantiles refer to the rows of each study. `notes` list studies without an
-    answer, parameters that some studies do not have, and objectives that differ.
+    Every study is asked the same question; quantiles refer to the rows of each study. `notes` list studies that were
+    left out, parameters that some studies do not have, and objectives that differ.
 
     Parameters
     ----------
@@ -158,7 +159,7 @@ def across(
     within
         The rows to use in every study: a box, a condition, or a list of boxes and conditions that must all be met.
     parts
-        If `within` is given: whether quantiles refer to the ``"selected"`` rows or to ``"all"`` rows of a study.
+        ``"selected"``: quantiles refer to the rows that `within` selects. ``"all"``: to all rows of a study.
     options
         The options of `analyze` and of `importance`. `draws` is 500 by default; a study with a narrow
         interval then gets more weight. With ``draws=0`` all studies have the same weight.
@@ -213,7 +214,7 @@ def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
 
 
 def named_analyses(data: object, objective: object, table: TableKeywords) -> dict[str, Analysis]:
-    """An analysis for each study by name; saved analyses are loaded, other data are analysed with `table`."""
+    """Analyses by name of the study: saved ones are loaded, other data are analysed with the options in `table`."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
     if not isinstance(data, Mapping) or any(is_column(value) for value in data.values()):
@@ -319,11 +320,11 @@ class StudyDifferences(Differences):
     --------
     >>> import pedanova as pa
     >>> a = pa.analyze(pa.demo_trials(), "error", params=["learning_rate", "units"])
-    >>> d = pa.difference(a.first(400), a, names=("early", "all"), estimator="counts", draws=100)
+    >>> d = pa.difference(a.first(400), a, names=("A", "B"), estimator="counts", draws=100)
     >>> d.relation.kind, d["units"].significant
     ('continued', False)
     >>> d.summary()
-    'No parameter matters clearly more in early than in all.'
+    'No parameter matters clearly more in A than in B.'
     """
 
     relation: StudyRelation = field(kw_only=True)
@@ -381,7 +382,7 @@ def difference(
     Raises
     ------
     QueryError
-        The studies share no parameter, an analysis is compared with an answer, or two answers have different baselines.
+        The studies share no parameter, only one of the two is an analysis, or the baselines of two results differ.
 
     Examples
     --------
@@ -390,14 +391,14 @@ def difference(
     >>> adam, sgd = (a.within(f"solver == '{name}'") for name in ("adam", "sgd"))  # two studies
     >>> list(pa.difference(adam, sgd, names=("adam", "sgd"), estimator="counts", draws=100))
     ['epochs', 'learning_rate']
-    >>> good, best = (a.importance(target, estimator="counts", draws=0) for target in (0.3, 0.1))  # two answers
+    >>> good, best = (a.importance(target, estimator="counts", draws=0) for target in (0.3, 0.1))  # two results
     >>> next(iter(pa.difference(good, best)))
     'learning_rate'
     """
     if not isinstance(a, Analysis) or not isinstance(b, Analysis):
         if isinstance(a, Analysis) or isinstance(b, Analysis):
             raise QueryError(
-                "an analysis and an answer cannot be compared; give two analyses, or two results of importance()"
+                "an analysis cannot be compared with a result of importance(); give two analyses, or two results"
             )
         return difference_of_answers(a, b)
     shared = shared_space(a.space, b.space)

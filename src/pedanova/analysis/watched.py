@@ -96,7 +96,7 @@ class Watched:
         return update
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
-        """Wait until enough trials have ended, and return the first analysis; `say` reports the reason for waiting."""
+        """Wait for enough trials, and return the first analysis; pass the reason for waiting to the function `say`."""
         said = None
         while True:
             try:
@@ -176,7 +176,7 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
     path = path_at(place)
     check_no_pickle(path)
     if not path.exists():
-        raise DataError(f"{place} does not exist; start writing it, then follow it")
+        raise DataError(f"{place} does not exist; start the search that writes it, then try again")
     kind = find_kind("path", path)
     if kind is None:
         check_known(path)

@@ -72,7 +72,6 @@ def run_roles(options: argparse.Namespace) -> int:
 
 
 def draw_roles(roles: ColumnRoles, look: TerminalStyle) -> str:
-    """One paragraph per column: its name, its role and the reason."""
     wide = min(30, max(len(row.column) for row in roles.rows))
     lines = (f"{row.column:<{wide}}  {row.role:<10}  {row.why}" for row in roles.rows)
     return "\n".join(fill(line, look.width, " " * (wide + 14)) for line in lines)
@@ -125,12 +124,12 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, where good values lie: {command_line('densities', options, sure[0])}"
-    wider = f" (wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
+    wider = f" (with a wider target: reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
     return f"Next, a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
-    """The given target or a wider one, with enough rows for ``pedanova reduce``; None if no target has enough."""
+    """The given target, or a wider one if ``pedanova reduce`` needs more rows; None if no target has enough rows."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None

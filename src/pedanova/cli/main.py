@@ -1,7 +1,8 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line: ``pedanova analyze FILE --objective y``. A user's mistake prints one line and exits with status 2.
+"""The command line: ``pedanova analyze FILE --objective y``.
 
-The program also suggests the nearest name for a mistyped command, completes words for the shell, and prints versions.
+After a mistake of the user, the program prints one line and exits with status 2. It also suggests the nearest name
+for a mistyped command, completes words for the shell, and prints versions.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn",
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse the options of a command; an unknown command or option prints one line and ends the program."""
+    """Parse the options of a command; if a command or option is unknown, print one line and end the program."""
     commands = {command.name: command for command in COMMANDS}
     known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)

@@ -29,8 +29,8 @@ LARGEST = 512 * 2**20  # bytes of a source
 LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # characters
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
-    "Which hyperparameters of a search matter, where good values are, how sure that is, and what to run next. `source` "
-    "is a file inside the folder of this server. Start with `brief`: each line names the call that computes the result."
+    "Which hyperparameters of a search matter, where good values are, how certain that is, and what to run next. "
+    "`source` is a file inside the folder of this server. Start with `brief`, a summary of all results."
 )
 
 
@@ -129,7 +129,7 @@ class Tools:
         return [*ways, self.gains, self.next_trials, self.reduce, self.difference]
 
     def brief(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
-        """All results in at most 300 tokens: what matters, where, how sure, what to run next. JSON."""
+        """All results in at most 300 tokens: what matters, where good values are, what to run next. JSON."""
         return answered(lambda: json.loads(self.folder.analysis(source, objective, direction).brief().to_json()))
 
     def analyse(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
@@ -150,7 +150,7 @@ class Tools:
         target: float = TARGET,
         region: float = REGION,
     ) -> str:
-        """How much each parameter explains whether a trial of `region` is in the best part `target`. JSON."""
+        """How well each parameter explains whether a trial is among the best (`target=0.1`: the best 10 %). JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).importance(target, region)
@@ -176,7 +176,7 @@ class Tools:
         direction: str | None = None,
         default: dict[str, str | float | int | bool] | None = None,
     ) -> str:
-        """What tuning each parameter gains over a default, in units of the objective, with 95 % intervals. JSON."""
+        """How much better the objective gets if a parameter is tuned and not left at a default. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).gains(checked(default))
@@ -187,7 +187,10 @@ class Tools:
     def next_trials(
         self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
     ) -> str:
-        """Configurations to run next: goal "know", "win" or "both". Keep `pedanova_next` in the log. JSON."""
+        """Configurations to run next; keep their column `pedanova_next` in your log. JSON.
+
+        `goal`: "know" makes the ranking more certain, "win" looks for good trials, "both" alternates.
+        """
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)

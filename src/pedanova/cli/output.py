@@ -119,7 +119,7 @@ def _settings(rows: Observations, row: int) -> str:
 
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
-    """The shell command `name` with the source and the options of this call; `changed` replaces some options."""
+    """The shell command `name` with the source and options of this call; `changed` contains new values for options."""
     command = next(one for one in COMMANDS if one.name == name)
     parts = ["pedanova", name, shown_place(options.file), *words]
     for option in command.options:
@@ -174,11 +174,11 @@ def answer(
     aside: Sequence[Note] | None = None,
     gap: str = "\n\n",
 ) -> int:
-    """Print the result in the chosen format; `draw` makes the text.
+    """Print the result in the chosen format; the function `draw` makes the text.
 
     JSON contains the attributes in `about`, the entries of `more`, and the rows. The rows have the name `key`, by
     default the name of the command. With CSV, Markdown and LaTeX, notes go to the error stream; `aside` replaces them.
-    `gap` separates the heading from the text.
+    The string `gap` is printed between the heading and the text.
     """
     if options.format == "text":
         words = draw_notes(worded(notes or (), options), width=line_width(options.output))

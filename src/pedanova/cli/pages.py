@@ -33,7 +33,7 @@ DEMO_QUESTIONS = ((0.3, 1.0), (0.1, 0.3))  # (target, region): the best 30 %, th
 DEMO_TITLE = "Digits: 1,000 random training runs of a small network"
 DEMO_EXPLORE = "To explore these trials in the browser: pedanova demo --explore"
 DEMO_INTRO = (
-    "A small neural network learned to read handwritten digits 1,000 times, each time with hyperparameters "
+    "A small neural network was trained 1,000 times to read handwritten digits, each time with hyperparameters "
     "drawn at random. One of these hyperparameters, lucky_number, is not used in the training."
 )
 DEMO_KEY = "~ marks parameters without a clear effect."

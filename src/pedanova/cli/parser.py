@@ -59,7 +59,7 @@ TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type
 MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
 TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
 LADDER = Option(
-    "ladder", None, "targets, such as 0.01,0.1 (default: all counted quantiles)", metavar="T,T,…", several=True
+    "ladder", None, "targets, such as 0.01,0.1 (default: all quantiles in the analysis)", metavar="T,T,…", several=True
 )
 ORDER = Option("order", 2, "parameters in a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = Option("cells", "auto", "cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
@@ -231,7 +231,7 @@ COMMANDS = (
     ),
     Command(
         "gains",
-        "what tuning gains over a default, in numbers",
+        "how much tuning improves on a default, in numbers",
         (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),

@@ -124,7 +124,7 @@ def count_codes(
     names: Sequence[str] | None = None,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
-    """Count and sum by code and cell, for the parameters `names` (None: all); skip rows with the code `levels`."""
+    """Counts and objective sums by code and cell for the parameters in `names`; skip rows with the code `levels`."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
@@ -229,7 +229,7 @@ def placed_of(column: Column, grid: Grid) -> kernel.Placed:
 
 
 def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
-    """Values, an offset and a table, so that ``table[value - offset]`` is the cell of a value; None if not possible."""
+    """The values of the column, an offset and a table (or None): ``table[value - offset]`` is the cell of a value."""
     if column.located:
         return column.values, 0, np.arange(grid.width, dtype=np.int32)
     if not column.is_coded and grid.inner is None:

@@ -75,19 +75,18 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
 
 
 def query_notes(wanted: Region, base: Region, inside: int, rows: int, total: int, *, own: bool = True) -> list[Note]:
-    """The notes of `ties_note` for the target and the region."""
     regions = (("target", wanted, inside), ("region", base, rows))
     return [note for name, region, many in regions for note in ties_note(name, region, many, total, own=own)]
 
 
 def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) -> list[Note]:
-    """A note if ties, or levels from another analysis (not `own`), change the number of rows in a quantile."""
+    """A note if the number of rows in a quantile is unexpected, because of ties or levels from another analysis."""
     if region.kind != "quantile":
         return []
     low, high = bounds(region)
     if many == rank_of(high, total) - rank_of(low, total):
         return []
-    why = "with ties" if own else "with the given levels"
+    why = "with ties" if own else "with the levels of the other analysis"
     return [Note("question", f"{why}, {region} are {many:,} of {total:,} rows", subject=name)]
 
 
@@ -140,7 +139,7 @@ def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """A target that is a quantile of all rows, restricted to a region of the objective."""
+    """A target: the rows of a region of the objective that are also in a quantile of all rows."""
 
     part: Fraction
     held: float  # the actual part of all rows, with ties
@@ -157,10 +156,10 @@ class Slice:
 def slices_of(
     tallies: Mapping[str, Tally], base: Region, parts: Sequence[Fraction]
 ) -> tuple[list[Slice], list[Fraction]]:
-    """The targets at the quantiles `parts`, strictest first; `parts` must be in ``levels.quantiles``.
+    """A target for each quantile in `parts`, strictest first; all `parts` must be in ``levels.quantiles``.
 
     Targets that are empty, equal to the region or not inside it are left out. If ties make several targets
-    equal, only the strictest is kept; the quantiles of the others are returned too.
+    equal, only the strictest is kept, and the quantiles of the others are returned as a second list.
     """
     tally = next(iter(tallies.values()))
     levels, by_level = tally.levels, tally.rows_by_level()
@@ -183,7 +182,7 @@ def slices_of(
 
 
 def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) -> Region:
-    """Restrict the region `base` to the best fraction `part` of all rows, which ends at `threshold`."""
+    """The region from the best end of `base` to `threshold`, where the best fraction `part` of all rows ends."""
     if base.kind == "quantile" or base.cuts(direction)[0] is None:
         return Region("quantile", base.low if base.kind == "quantile" else Fraction(0), part)
     ends = (base.low, threshold) if sign_of(direction) > 0 else (threshold, base.high)
@@ -193,7 +192,6 @@ def up_to(base: Region, part: Fraction, threshold: float, direction: Direction) 
 def from_codes(
     observed: Observations, codes: Codes, *, threads: int, names: Collection[str] | None = None
 ) -> list[Contrast]:
-    """The contrasts of all parameters, or of those in `names`."""
     children = children_of(observed.space)
     if names is not None:
         observed = replace(

@@ -59,7 +59,7 @@ class Countable(ABC):
 
     @abstractmethod
     def ranked(self) -> RankedObjective:
-        """Three items: a function from ranks to objectives, the number of rows, and how many of them are not NaN."""
+        """Three items: a function that gives the objective at a rank, the number of rows, and how many are not NaN."""
 
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
@@ -84,7 +84,7 @@ class Countable(ABC):
         return None if varies else sign_of(self.direction) * values.pop() + 0.0
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
-        """Add thresholds to `levels` and count again; quantiles are added only if the levels come from these rows."""
+        """Add `cuts` to `levels` and count again; quantiles are ignored if the levels come from another analysis."""
         cuts = list(cuts)
         parts = {cut.part for cut in cuts if isinstance(cut, Quantile)}
         finer = levels
@@ -129,7 +129,7 @@ def borrowed(levels: Levels, source: Countable) -> Levels:
         )
     for name, old, new in (("direction", levels.direction, source.direction), ("nan", levels.nan, source.nan)):
         if old != new:
-            raise QueryError(Arg(name, new), f" must be {old!r}, as in the given levels")
+            raise QueryError(Arg(name, new), f" must be {old!r}, as in the analysis that the levels come from")
     return levels.borrowed()
 
 

@@ -85,7 +85,7 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
 
 
 def whole_configurations(observed: Observations, rows: Indices, most: int) -> Indices:
-    """A random sample of about `most` rows; it contains all rows of a configuration, or none."""
+    """A random sample of about `most` rows; of each configuration it contains either all rows or none."""
     if most >= len(rows):
         return rows
     rng = np.random.default_rng(0xC0F)
@@ -101,7 +101,7 @@ def whole_configurations(observed: Observations, rows: Indices, most: int) -> In
 
 
 def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64], part: float) -> Indices:
-    """Choose a fraction `part` of `rows` by a hash of their values; `every` is the number of rows in the table."""
+    """Choose some of `rows` (the fraction `part`) by a hash of their values; the table has `every` rows."""
     least, chosen = np.uint64((1.0 - part) * 2.0**64), []
     for piece in chunks(len(rows), pieces=len(rows) // AT_ONCE + 1):
         some = piece if len(rows) == every else rows[piece]

@@ -41,7 +41,7 @@ class Levels:
     direction
         ``"minimize"`` or ``"maximize"``.
     nan
-        Whether rows without an objective are dropped or count as the worst.
+        What happens to rows without an objective: ``"drop"``, or ``"worst"`` to treat them as the worst rows.
     thresholds
         The thresholds in units of the objective, best first.
     quantiles

@@ -1,8 +1,8 @@
 """Count target and region rows in coarse grids of two or more parameters.
 
-The coarse cell of a row in one column is one byte. The kernel counts pairs of bytes. For larger sets of parameters, a
-byte combines the cells of several columns. With many rows, this is also faster for pairs: if each byte combines
-two columns, one pair of bytes gives the counts of four pairs of columns.
+For every row and column, one byte stores the number of the coarse cell. The kernel counts how often each pair of
+bytes occurs. For sets of three or more parameters, one byte stores the cells of several columns. With many rows, this
+also saves time for pairs: if each byte stores two columns, counting one pair of bytes counts four pairs of columns.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FillCodes = Callable[[slice, NDArray[np.uint8]], None]  # writes the coarse code
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SetTally:
-    """The number of rows in each coarse cell of every set of `order` parameters (``itertools.combinations``)."""
+    """The number of rows in each coarse cell, for every set of parameters; a set contains `order` parameters."""
 
     groups: Mapping[str, Groups] = field(repr=False)
     order: int
@@ -100,7 +100,7 @@ def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int
 def tally_sets(
     observed: Observations, codes: Codes, groups: Mapping[str, Groups], order: int = 2, *, threads: int = 1
 ) -> SetTally:
-    """Count the rows of all sets of `order` parameters; `codes` are 0 in the target, 1 in the rest of the region."""
+    """Count rows for every set of `order` parameters; the `codes` are 0 in the target, 1 elsewhere in the region."""
     width = width_of(groups)
     if not kernel.available() or width ** -(-order // 2) > MOST_GROUPS:
         counts = count_by_judge(observed, codes, groups, order, threads=threads)
@@ -111,7 +111,7 @@ def tally_sets(
 
 
 def coarse_columns(rows: slice, codes: Codes, fillers: Sequence[FillCodes]) -> tuple[Codes, list[Codes]]:
-    """For the `rows` in the region: their codes, and their coarse cells for every parameter."""
+    """The codes and the coarse cells of those rows in the slice `rows` that belong to the region."""
     parts = codes[rows]
     inside = None if parts.max(initial=0) < PARTS else np.flatnonzero(parts < PARTS)
     columns = []
@@ -214,7 +214,7 @@ def is_shared(rows: int, columns: int, width: int) -> bool:
 
 
 def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """Split the tables of combined bytes into one table for each pair of columns; the last byte may hold only one."""
+    """Convert tables for pairs of bytes, each of which stores up to two columns, to tables for pairs of columns."""
     split = tables.reshape(-1, PARTS, *[width] * 4)
     place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
     result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)

@@ -1,7 +1,7 @@
 """Save tallies in a small file and load them again, without pickle; the content of a file is checked.
 
-A file has 8 magic bytes, the version and the CRC-32 of the rest (both uint32, little-endian), then a NumPy archive
-(`.npz`) with a JSON header and the arrays. docs/file-format.md describes every field.
+A file begins with 8 magic bytes, the version, and the CRC-32 of the rest (both uint32, little-endian). The rest is a
+NumPy archive (`.npz`) with a JSON header and the arrays. docs/file-format.md describes every field.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def to_bytes(stored: Stored) -> bytes:
 def from_bytes(content: bytes) -> Stored:
     start = len(MAGIC) + 8
     if content[: len(MAGIC)] != MAGIC:
-        raise FormatError("was not saved by pedanova, or is damaged; save it again, or give a table its own suffix")
+        raise FormatError("was not saved by pedanova, or is damaged; save it again (tables need a suffix such as .csv)")
     if len(content) < start:
         raise FormatError("is cut short; write it again")
     version, checksum = struct.unpack_from("<II", content, len(MAGIC))

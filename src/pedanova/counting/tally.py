@@ -32,7 +32,7 @@ class Tally:
     levels
         The ranges of the objective by which rows are counted.
     counts
-        The number of rows, as an array (levels, cells + 2). The last two columns count rows without a value (missing)
+        The number of rows, as an array (levels, cells + 2). The last two columns are for rows without a value
         and rows with a value outside the space.
     sums
         The sum of the objective, as an array (levels, cells + 2).
@@ -92,7 +92,7 @@ class Tally:
         return self._whole(1)
 
     def _whole(self, which: int) -> NDArray[Any]:
-        """The table of counts (0) or sums (1) with all cells; read-only, because it may share the tally's memory."""
+        """The whole table of counts (0) or of sums (1); it is read-only, because it may share the tally's memory."""
         if self._places is None:
             table = self._kept[which].view()
         else:
@@ -205,8 +205,8 @@ class ObjectiveSpread:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Rows, Σ(f - centre) and Σ(f - centre)² of the objective f in every level. The centre is near the level, to keep
-    precision. The unit is a power of two, to avoid overflow. ``+`` adds the moments of two parts of a table."""
+    """The number of rows, Σ(f - centre) and Σ(f - centre)² in every level; f is the objective. The centre is near the
+    level, to keep precision. The unit is a power of two, to avoid overflow. ``+`` adds two parts of a table."""
 
     centres: Reals
     rows: NDArray[np.int64]
@@ -259,7 +259,7 @@ class Moments:
 
 
 def power_of(off: Reals, squares: Reals, powers: Powers) -> int:
-    """A binary exponent that fits all distances: between centres, and from rows to their centres."""
+    """A binary exponent large enough for the distances between centres, and between rows and their centres."""
     sizes = np.concatenate([np.abs(off), np.sqrt(squares)])
     added = np.concatenate([np.zeros_like(powers), powers])
     finite = (sizes > 0) & np.isfinite(sizes)
@@ -322,7 +322,7 @@ class Counts:
 
     @classmethod
     def beside(cls, slices: Sequence[Counts]) -> Counts:
-        """Join counts of the same rows for different parameters; the first of `slices` is extended and returned."""
+        """Add the counts of other parameters of the same rows to the first of `slices`, and return it."""
         first, *others = slices
         for more in others:
             first.tables.update(more.tables)

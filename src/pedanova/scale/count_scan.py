@@ -83,7 +83,7 @@ class Rescan(Countable):
         return self.values_at, self.look.kept, self.look.numbers
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
-        """The signed objective at each of `ranks` (1 = smallest); reads the column one to three times."""
+        """The signed objective of the rows with these ranks (1 = smallest); the column is read one to three times."""
         wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
         look = self.look
         if not len(wanted):
@@ -98,7 +98,7 @@ class Rescan(Countable):
         """Read the individual rows; None if a database engine counts the rows."""
         if self.engine is not None:
             return None
-        return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows for a model")
+        return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows, to fit a model")
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         given = self.look.window, SparseTable.of(marks, selection.PASSED_OVER), few, large
@@ -191,7 +191,7 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=options.pushdown)
     window = window_of(workers, plan)
-    look = workers.total(parts.look_at_part, FirstLook.sum, light(plan), window, what="rows of the objective")
+    look = workers.total(parts.look_at_part, FirstLook.sum, light(plan), window, what="the objective of each row")
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
     rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine)
@@ -216,7 +216,7 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
         return LEADING_BITS  # reading a few rows would run the whole plan once more
     last = len(workers.parts) - 1
     some = [workers.parts[i] for i in sorted({0, last // 2, last})]
-    samples = list(workers.each(parts.sample_part, light(plan), what="a first look", parts=some))
+    samples = list(workers.each(parts.sample_part, light(plan), what="the first rows", parts=some))
     return selection.window_around(np.concatenate(samples or [np.empty(0)]))
 
 

@@ -93,7 +93,7 @@ def spoken_for(plan: Plan) -> set[str]:
 
 
 def conditional(space: Space, *, given: bool) -> list[str]:
-    """Parameters whose cells depend on other columns; conditions are ignored if the space was not `given`."""
+    """Parameters whose cells depend on other columns; conditions are ignored if the space was guessed."""
     return [name for name, p in space.items() if (p.when and given) or isinstance(p, Moving | Switch)]
 
 
@@ -140,7 +140,6 @@ def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[
 
 
 def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None) -> Counts:
-    """Count the rows of a part by level and cell."""
     total, running = Counts(), RunningCounts(levels.count, threads)
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
@@ -243,7 +242,7 @@ def marked_of_part(
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
-    """For each key prefix, count the rows by the next `bits` bits of their key: an array (prefixes, digits)."""
+    """For each prefix of a key, the number of rows by the next `bits` bits of the key: an array (prefixes, digits)."""
     tables, sign = [one.table() for one in prefixes], plan.sign
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     for observed in batches_of(part, plan, meter):

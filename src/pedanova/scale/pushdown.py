@@ -53,7 +53,7 @@ def count_in_engine(frame: Any, objective: str, name: str, parameter: Parameter,
 
 
 def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str], sums: Sequence[str]) -> Any:
-    """A grouped query: for each combination of `keys`, the number of rows, and the sums of the columns `sums`."""
+    """A grouped query: the number of rows, and the sums of the columns in `sums`, for each combination of `keys`."""
     columns = columns | {key: is_odd(number, odd) for key, odd in ODD.items()}
     lazy: Any = nw.from_native(frame).lazy().select(*(column.alias(key) for key, column in columns.items()))
     totals = [nw.col(key).sum().alias(key) for key in (*sums, *ODD)]
@@ -106,7 +106,7 @@ def level_of(frame: Any, objective: str, levels: Levels) -> Any:
 
 
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
-    """An expression for the cell of a number in a range; a number between two steps of the domain is outside."""
+    """An expression for the cell of a number; numbers that are not on a step of the domain are outside the space."""
     low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
     inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
@@ -118,7 +118,7 @@ def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
 
 
 def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], leaves: Sequence[int | float]) -> Any:
-    """An expression for ``leaves[i]``; i is the number of boundaries up to ``sign * column``."""
+    """An expression that selects ``leaves[i]``; i is the number of boundaries that are at most ``sign * column``."""
     literal, signed = literal_of(frame), nw.col(name).cast(nw.Float64) * sign
     made = [nw.lit(leaf) if isinstance(leaf, int) else literal(leaf) for leaf in leaves]
     return halved(
@@ -129,7 +129,7 @@ def steps(frame: Any, name: str, sign: float, boundaries: NDArray[np.float64], l
 
 
 def halved(boundaries: Sequence[Any], leaves: Sequence[Any], choose: Callable[[Any, Any, Any], Any]) -> Any:
-    """A binary tree of conditions on `boundaries` that selects one of `leaves`."""
+    """Write a binary search in `boundaries` as nested conditions, which select one of `leaves`."""
     if len(leaves) == 1:
         return leaves[0]
     half = (len(leaves) - 1) // 2

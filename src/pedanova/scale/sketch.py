@@ -54,7 +54,7 @@ class Sketch:
 
     @classmethod
     def of(cls, column: Column, forms: Iterable[Form] | None = None) -> Sketch:
-        """Summarise some rows; `forms` are the number formats that fit the texts of earlier rows."""
+        """Summarise some rows; `forms` are the number formats in which all texts of earlier rows can be read."""
         absent, sketch = column.absent(), cls(column.name)
         sketch.gaps = bool(absent.any())
         if absent.all():
@@ -148,7 +148,7 @@ class Sketch:
             self.others.join(other.others)
 
     def _with_words(self) -> Column | None:
-        """If the texts are many numbers and a few words, a categorical column of both; otherwise None."""
+        """If the texts are many numbers and a few words, a categorical column of numbers and words; otherwise None."""
         if self.others is None or not 0 < len(self.words) <= MOST_WORDS or len(self.labels) <= MAX_CELLS:
             return None
         numbers = self.others.column()
@@ -259,14 +259,14 @@ def _forms_in(sketches: Iterable[Sketch], decimal: str | None) -> Iterator[tuple
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurveyedColumns:
-    """The columns of a table in parts, as small columns from which the space is guessed."""
+    """Small columns that represent the columns of a table in parts when the space is guessed."""
 
     workers: Any  # read the parts of a scan and add the results
     plan: Plan
     texts: dict[str, tuple[Form, Note]] = field(default_factory=dict)  # text columns that contain only numbers
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
-        what = "rows to find the space"
+        what = "rows, to guess the search space"
         sketches: list[Sketch] = []
         for first in range(0, len(names), SLICE):
             some = list(names[first : first + SLICE])
@@ -281,7 +281,7 @@ class SurveyedColumns:
     def presence(self, children: Sequence[str], parents: Sequence[str]) -> Presence:
         plan = self._reading([*children, *parents])
         arguments = list(children), list(parents), {name: form for name, (form, _) in self.texts.items()}
-        what = "rows to find conditions"
+        what = "rows, to guess which parameters are conditional"
         presence: Presence = self.workers.total(presence_part, Presence.sum, plan, *arguments, what=what)
         return presence
 

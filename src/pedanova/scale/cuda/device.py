@@ -84,7 +84,7 @@ class OnDevice:
 
 
 def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | None) -> object:
-    """Wrap a table in GPU memory as `OnDevice`; copy it to main memory if it is small or `engine` is "cpu"."""
+    """Wrap a table in GPU memory as `OnDevice`, or copy it to main memory if it is small or `engine` is "cpu"."""
     columns = columns_on_device(data, names)
     if columns is None and engine == "cuda":
         library()
@@ -147,7 +147,7 @@ class DeviceArray:
 
 @lru_cache(maxsize=256)
 def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
-    """Compile the CUDA kernel `name` with the template `arguments`, for `shared` bytes of shared memory."""
+    """Compile the CUDA kernel `name` with these template arguments; it will use `shared` bytes of shared memory."""
     from importlib import resources  # slow to import
 
     cupy = library()
@@ -193,7 +193,7 @@ def pinned(size: int, dtype: Any) -> NDArray[Any]:
 
 
 def blocks_for(rows: int, each: int, most: int) -> int:
-    """The number of blocks to launch: ``rows / each``, rounded up, from 1 to `most`."""
+    """The number of blocks to launch if one block processes `each` rows: at least 1 and at most `most`."""
     return max(1, min(most, -(-rows // each)))
 
 

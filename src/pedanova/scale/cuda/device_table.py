@@ -65,7 +65,7 @@ def exponents_of(array: Any) -> NDArray[np.int64]:
 
 @dataclass(slots=True, eq=False)
 class DeviceColumns:
-    """The columns of a table on a GPU, as small columns in main memory from which the space is guessed."""
+    """Small columns in main memory that represent the columns of a table on a GPU when the space is guessed."""
 
     table: Mapping[str, Any]
     extents: dict[str, ColumnExtent] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class DeviceTable(Countable):
         return codes
 
     def _slots(self, levels: Levels) -> tuple[Any, Any]:
-        """The integer keys at which levels end, and the level of each histogram bin (`levels_of_slots`)."""
+        """The integer keys at which levels end, and the result of `levels_of_slots` for these keys."""
         if self._ends is None or self._ends[0] is not levels:
             real = np.float32 if self.single else np.float64
             ends = rounded(levels.boundaries, real, up=True)
@@ -232,7 +232,6 @@ class DeviceTable(Countable):
 
 
 def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels: object) -> Counted:
-    """Count a table on the GPU where it is stored."""
     cupy, arrays = library(), columns
     request, name = check_request(request, arrays)
     check_lengths(arrays)

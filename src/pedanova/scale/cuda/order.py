@@ -53,7 +53,7 @@ class ColumnExtent:
 
     @classmethod
     def of(cls, words: NDArray[np.uint64], sign: float = 1.0, absent: int = 0) -> ColumnExtent:
-        """Decode the output of a CUDA kernel that read the numbers multiplied by `sign`."""
+        """Decode the output of a CUDA kernel; the kernel multiplied the numbers by `sign`."""
         low, high, small = values_of(np.array([~words[0], words[1], ~words[2]])).tolist()
         absent += int(words[4])
         if not words[1]:
@@ -144,7 +144,7 @@ class Ranking:
         return slots
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
-        """The signed objective at each of `ranks` (1 = smallest)."""
+        """The signed objective of the rows with these ranks (1 = smallest)."""
         wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
         if not len(wanted):
             return {}

@@ -100,7 +100,7 @@ def _narrow(
 
 
 def bands_of(exponents: NDArray[np.int64], levels: int) -> list[Units]:
-    """Divide magnitudes into bands that are summed separately; `exponents` counts the values by binary exponent."""
+    """Divide magnitudes into bands, to sum each band separately; `exponents` is the number of values by exponent."""
     places = [int(place) for place in np.flatnonzero(exponents[:-1])]  # the last one is for numbers that are not finite
     bands: list[Units] = []
     width = 2 * SUM_BITS - 53
@@ -148,7 +148,7 @@ class Counter:
         self.tail = self.units, np.float64(2.0**SUM_BITS), np.float64(sizes[0]), np.float64(sizes[1])
 
     def add(self, place: int, column: DeviceColumn, rows: DeviceRows) -> None:
-        """Start a CUDA kernel that adds `rows` of one column to the table with the index `place`."""
+        """Start a CUDA kernel that counts the rows of one column and adds them to the table with the index `place`."""
         width, many = column.grid.width, len(rows.codes)
         values, way = DeviceArray.of(column.values), way_to(column)
         objective = DeviceArray.of(library().empty(1, dtype=np.float32) if not self.way else rows.objective)
@@ -221,7 +221,7 @@ def add_bands(by_band: Sequence[Sequence[Tables]]) -> list[Tables]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Way:
-    """How a CUDA kernel finds the cell of a number: in a look-up table, or by a guess and the boundaries near it."""
+    """How a CUDA kernel finds the cell of a number: in a look-up table, or by a guess that is then corrected."""
 
     grid: Grid
     real: Any  # float32 for columns of singles, else float64
@@ -247,7 +247,7 @@ class Way:
         return *head, np.float64(0), np.float64(0), table, np.int64(column.offset), np.uint64(len(table))
 
     def sure(self) -> tuple[Any, Any]:
-        """The lowest and highest guessed position (in cells, minus 0.5) of numbers that are surely in the space."""
+        """A number is certainly in the space if its guessed position (in cells, minus 0.5) lies between these two."""
         if self.guess not in (EVEN, LOG):
             return self.real(0), self.real(0)
         ends = [float(np.asarray(self.grid.accept_low)[0]), float(np.asarray(self.grid.accept_high)[-1])]
@@ -274,7 +274,7 @@ def _way(grid: Grid, looked_up: bool, *, single: bool) -> Way:
 
 @lru_cache(maxsize=4096)
 def grid_arguments(way: Way, _: int) -> tuple[Any, ...]:
-    """Describe a grid without look-up table in the arguments of a CUDA kernel; copy its boundaries to the GPU."""
+    """The arguments of a CUDA kernel for a grid without a look-up table; copies the boundaries to the GPU."""
     cupy, grid, real = library(), way.grid, way.real
     ends = np.concatenate([[-np.inf], np.asarray(grid.inner), [np.inf]])
     low, high = np.asarray(grid.accept_low), np.asarray(grid.accept_high)
