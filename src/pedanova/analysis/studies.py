@@ -173,7 +173,7 @@ def across(
     Raises
     ------
     QueryError
-        Fewer than two studies have an answer, or an option is unknown.
+        Importances can be computed for fewer than two studies, or an option is unknown.
     DataError
         A study cannot be read, or a table has no column `group`.
 

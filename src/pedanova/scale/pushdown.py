@@ -106,7 +106,7 @@ def level_of(frame: Any, objective: str, levels: Levels) -> Any:
 
 
 def place(number: Any, cell: Any, grid: Grid, literal: Literal) -> Any:
-    """An expression for the cell of a number; numbers that are not on a step of the domain are outside the space."""
+    """An expression for the cell of a number; a number beyond the bounds or between two steps is outside the space."""
     low, high = np.asarray(grid.accept_low)[0], np.asarray(grid.accept_high)[-1]
     inside = (number >= literal(low)) & (number <= literal(high))
     if grid.lattice is not None:
