@@ -41,7 +41,7 @@ def test_an_empty_database(tmp_path: Path) -> None:
 def test_a_pointer_of_git_lfs(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n")
-    refuse(PedanovaError, "pointer of Git LFS", "git lfs pull", of=lambda: pa.analyze(path, "y"))
+    refuse(PedanovaError, "Git LFS pointer", "git lfs pull", of=lambda: pa.analyze(path, "y"))
 
 
 def test_a_chart_of_wandb(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_chart_of_wandb(tmp_path: Path) -> None:
     runs = [f"run{i} - val_loss" for i in range(3)]
     names = ["Step", *(f"{run}{end}" for run in runs for end in ("", "__MIN", "__MAX"))]
     path.write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
-    refuse(DataError, "chart of W&B", "runs table", of=lambda: pa.analyze(path, "y"))
+    refuse(DataError, "exported W&B chart", "runs table", of=lambda: pa.analyze(path, "y"))
 
 
 def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:

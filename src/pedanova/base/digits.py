@@ -53,7 +53,7 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def times(lift: float) -> str:
-    """Format the factor `lift` with two significant digits, such as 2.5×."""
+    """Format a factor with two significant digits, such as 2.5×."""
     if not math.isfinite(lift):
         return ""
     return f"{float(f'{lift:.2g}'):g}×"

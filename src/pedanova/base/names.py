@@ -48,7 +48,7 @@ def _longer(forms: dict[str, str], longest: int) -> dict[str, str]:
 
 
 def _told_apart(before: dict[str, str], changed: dict[str, str]) -> dict[str, str]:
-    """Replace forms by their `changed` forms, except where two names would get the same form."""
+    """Replace short forms in `before` by those in `changed`, except where two names would get the same form."""
     forms = before | changed
     while True:
         taken = Counter(forms.values())

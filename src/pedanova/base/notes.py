@@ -40,7 +40,7 @@ class Count(int):
 
 
 class Note(str):
-    """A sentence (a `str`) with additional data: its kind, its parameter (`subject`), and its words."""
+    """A sentence (a `str`) with its kind, the parameter that it is about (`subject`), and its parts (`words`)."""
 
     kind: Kind
     subject: str
@@ -186,7 +186,7 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
 
 @contextmanager
 def explaining(notes: Iterable[Note]) -> Iterator[None]:
-    """A context manager that adds notes on dropped rows and the direction to the message of a `QueryError`."""
+    """A context manager that extends the message of a `QueryError` by notes on dropped rows and on the direction."""
     try:
         yield
     except QueryError as error:

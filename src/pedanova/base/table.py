@@ -288,7 +288,7 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
 
 
 class NamedTable(Table, Mapping[str, Row]):
-    """A table with rows by parameter name: ``table["lr"]``, ``table.items()``, ``dict(table)``, ``"lr" in table``."""
+    """A table whose rows are found by parameter name: ``table["lr"]``, ``table.items()``, ``"lr" in table``."""
 
     __slots__ = ()
     rows: tuple[Row, ...]

@@ -51,7 +51,7 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
 
 
 def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
-    """Divide the rows into several slices per thread, so that fast threads take more; fewer slices in small tables."""
+    """Divide the rows into slices, several per thread, so that fast threads can do more of them."""
     if threads == 1:
         return chunks(rows, pieces=1)
     several = min(threads * each, max(threads, rows // SMALL_PIECE))

@@ -93,7 +93,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
 
 
 def open_table(data: object, stream: bool | None, *, skip: bool = False, delimiter: str | None = None) -> object:
-    """Open a large, remote or multi-file table as a scan or records; return any other `data` unchanged."""
+    """Open a large table as a scan, and load a small remote or multi-file table; return any other `data` unchanged."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         small = not stream and is_small_file(place) and table_kind(place) is None
@@ -102,7 +102,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
     scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
     if scan is None:
         if stream:
-            raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, a lazy frame or a relation")
+            raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, or a Polars or DuckDB query")
         return data
     if stream or (stream is None and scan.is_large):
         return scan

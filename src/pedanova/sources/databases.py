@@ -144,7 +144,7 @@ def _open_sqlite(path: Path, shown: str) -> Any:
 
 
 def _login(url: str, shown: str) -> dict[str, Any]:
-    """The arguments of a driver's `connect` from a URL; the password may contain any character, also @, : and ?."""
+    """Convert a URL to the arguments of a driver's `connect`; the password may contain any character, even @ and ?."""
     scheme, _, rest = url.partition("://")
     login, _, server = rest.rpartition("@")
     user, _, password = login.partition(":")
@@ -194,7 +194,7 @@ def complaints(shown: str, family: str) -> Iterator[None]:
     except UnicodeDecodeError:
         raise FormatError(f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup") from None
     except OSError as error:
-        raise DataError(f"{shown}: {error.strerror or error}; is the server up and the address right?") from None
+        raise DataError(f"{shown}: {error.strerror or error}; is the server running, and the address right?") from None
     except Exception as error:  # drivers have no common base class, so their errors are known by module
         if not type(error).__module__.startswith(("psycopg", "pymysql")):
             raise
@@ -209,5 +209,5 @@ def _sqlite_error(shown: str, error: sqlite3.DatabaseError) -> DataError | Forma
     if "readonly" in text or "unable to open" in text:
         return DataError(f"{shown} cannot be opened for reading ({text}); copy the file and read the copy")
     if "no such" in text:
-        return FormatError(f"{shown}: {text}; this is not a storage of a known version")
+        return FormatError(f"{shown}: {text}; an unknown version of the tool wrote this database")
     return FormatError(f"{shown} is damaged: {text}; restore it from a backup")

@@ -47,7 +47,7 @@ class Kind:
 def choose(
     options: Mapping[str, Option], study: str | None, where: object, what: str, many: str = "", label: str = "{}"
 ) -> Option:
-    """Return the option that `study` names, or the only option; otherwise raise an error that lists the options."""
+    """Return the option with the name `study`, or the only option; otherwise raise an error that lists the options."""
     shown = [label.format(name, option) for name, option in options.items()]
     names = ", ".join(shown[:20]) + (f" and {len(shown) - 20} more" if len(shown) > 20 else "")
     there = f"choose one of: {names}" if len(options) > 1 else f"the only {what} is {names}; you need not name it"

@@ -55,18 +55,18 @@ TABLES = tuple(
 LOGS: tuple[Kind, ...] = (
     Kind("Excel, OpenDocument", "a spreadsheet .xlsx, .xlsm, .xlsb, .xls or .ods; --study names a sheet",
          "pedanova analyze trials.xlsx --objective error", "path", sheets.fits, sheets.read),
-    Kind("MLflow UI's runs.csv", "a .csv file or a data frame with Run ID, Start Time, Source Type and Status",
+    Kind("MLflow UI's runs.csv", "a .csv file or a data frame with the columns Run ID, Start Time, Source Type, Status",
          "pedanova analyze runs.csv --objective rmse", "table", mlflow.fits_export, mlflow.read_export, True),
     Kind("Ray Tune experiment",
          "a folder with experiment_state-*.json, or with folders that hold params.json and result.json",
          "pedanova analyze ~/ray_results/train_2025-05-22 --objective loss", "path", raytune.fits, raytune.read),
-    Kind("MLflow folder", "an mlruns folder, or one experiment in it: runs with meta.yaml, params/, metrics/",
+    Kind("MLflow folder", "an mlruns folder or an experiment in it; each run has meta.yaml, params/ and metrics/",
          "pedanova analyze mlruns --study my-experiment --objective rmse", "path", mlflow.fits_folder,
          mlflow.read_folder),
     Kind("MLflow database", "a SQLite file, or a URL, with the tables experiments, runs, params, latest_metrics",
          "pedanova analyze mlflow.db --study my-experiment --objective rmse", "database", mlflow.fits_tables,
          mlflow.read_database),
-    Kind("W&B runs table", "a .csv file or a data frame with Name and State, or with config and summary",
+    Kind("W&B runs table", "a .csv file or a data frame with the columns Name and State, or config and summary",
          "pedanova analyze wandb_export.csv --objective val_loss", "table", wandb.fits_table, wandb.read_table, True),
     Kind("W&B folder", "a wandb folder that contains run-* or offline-run-* folders",
          "pedanova analyze wandb --objective val_loss", "path", wandb.FOLDER.fits, wandb.FOLDER.read),
@@ -101,7 +101,7 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze deepcave_run/", "path", smac.fits_deepcave, smac.read_deepcave, True),
     Kind("Ax experiment", "a .json file that Ax saved: a snapshot of a client, or an experiment",
          "pedanova analyze ax_client_snapshot.json", "path", ax.fits, ax.read, True),
-    Kind("Syne Tune tuning", "a folder with metadata.json and results.csv.zip, or a folder of such folders",
+    Kind("Syne Tune experiment", "a folder with metadata.json and results.csv.zip, or a folder of such folders",
          "pedanova analyze ~/syne-tune/train-2025-05-22", "path", synetune.fits, synetune.read),
     Kind("DVC experiments", "a .json file with the output of `dvc exp show --json`",
          "dvc exp show --json > exp.json && pedanova analyze exp.json --objective loss", "path", hydra.fits_dvc,
@@ -116,7 +116,7 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze runs/detect", "path", ultralytics.RUNS.fits, ultralytics.RUNS.read),
     # TensorBoard is last, because many tools also write event files
     Kind("TensorBoard runs",
-         "a folder with event files (events.out.tfevents.*) that hold settings of the hparams plugin",
+         "a folder with event files (events.out.tfevents.*), in which the hparams plugin saved settings",
          "pedanova analyze runs --objective hparam/accuracy", "path", tensorboard.fits, tensorboard.read, True),
 )  # fmt: skip
 # These are recognised by their columns.
@@ -136,7 +136,7 @@ CHART = ("__MIN", "__MAX", "__STEP")  # suffixes of columns in a chart exported 
 
 
 def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
-    """Read a database, a tool's log recognised by its shape, or a table by its suffix; `place` is a path or a URL."""
+    """Read a database, the log of a tool, or a table; `place` is a path or a URL."""
     if place == "-":
         return read_input(delimiter)
     database = database_at(place)
@@ -263,7 +263,7 @@ def check_no_pickle(place: Path) -> None:
 
 
 def check_known(place: Path) -> None:
-    """Raise an error for files that cannot contain trials, such as pointers of Git LFS and charts of W&B."""
+    """Raise an error for files that cannot contain trials, such as Git LFS pointers and exported W&B charts."""
     try:
         with place.open("rb") as file:
             start = file.read(100)
@@ -271,7 +271,7 @@ def check_known(place: Path) -> None:
         return  # the reader reports the problem
     if start.startswith(LFS):
         raise DataError(
-            f"{place} is a pointer of Git LFS, not the file itself; fetch it with `git lfs pull --include "
+            f"{place} is a Git LFS pointer, not the file itself; fetch the file with `git lfs pull --include "
             f"{shlex.quote(place.name)}`"
         )
     if place.name in RUN_FILES:
@@ -286,6 +286,6 @@ def check_known(place: Path) -> None:
     behind = [name for name in names if name.endswith(CHART)]
     if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):
         raise DataError(
-            f"{place} is a chart of W&B, which contains no settings; export the runs table instead "
-            "(in the project: Table, then the arrow: CSV export)"
+            f"{place} is an exported W&B chart, which contains no settings; export the runs table instead "
+            "(in the W&B project, open Table, click the arrow, and choose CSV export)"
         )

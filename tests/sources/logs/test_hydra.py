@@ -46,7 +46,7 @@ def test_a_sweep(sweep: Path) -> None:
     assert cells(records, "job") == [str(number) for number in range(12)]
     assert cells(records, "loss") == [number / 100 for number in range(12)]
     assert "results are taken from metrics.json" in records.notes
-    assert "parameters that are equal in every trial are left out: model" in records.notes
+    assert "parameters with the same value in every trial are left out: model" in records.notes
     assert len(pedanova.analyze(sweep, scan=pedanova.Scan(threads=1))) == 12
 
 
@@ -109,7 +109,7 @@ def test_jobs_without_results(sweep: Path) -> None:
     assert "2 jobs have no overrides that can be read; left out" in records.notes
     for place in sweep.glob("*/metrics.json"):
         place.unlink()
-    refuse(DataError, "none of 12 jobs left a file of results", "metrics.json", of=lambda: read_records(sweep))
+    refuse(DataError, "none of the 12 job folders contains a file", "metrics.json", of=lambda: read_records(sweep))
 
 
 @settings(max_examples=40)

@@ -44,7 +44,7 @@ def test_one_experiment(store: Store) -> None:
     assert records.columns["net/depth"].values.dtype.kind == "i"
     assert cells(records, "loss") == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     assert cells(records, "run_name") == ["a: 'b'"] * 6
-    assert "parameters that are equal in every trial are left out: fixed" in records.notes
+    assert "parameters with the same value in every trial are left out: fixed" in records.notes
 
 
 def test_text_among_numbers(store: Store) -> None:
@@ -84,7 +84,7 @@ def test_parents_and_bare_runs(store: Store) -> None:
     top = run("top", {"grid": "large"}, {"best": 0.0})
     records = read_records(store({"e": [top, *children, *steps]}))
     assert records.rows == 6
-    assert "1 parent run only gathers others; left out" in records.notes
+    assert "1 parent run only groups other runs; left out" in records.notes
     assert "1 runs have no parameters; left out" in records.notes
 
 

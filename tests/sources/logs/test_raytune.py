@@ -71,7 +71,7 @@ def test_an_experiment(experiment: Path) -> None:
     assert records.metadata.metrics == ("loss",)
     assert cells(records, "loss") == [float(number) for number in range(8)]
     assert cells(records, "training_iteration") == [2] * 8
-    assert "parameters that are equal in every trial are left out: seed" in records.notes
+    assert "parameters with the same value in every trial are left out: seed" in records.notes
 
 
 def test_the_direction_is_named_as_a_guess(experiment: Path) -> None:

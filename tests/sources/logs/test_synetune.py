@@ -53,7 +53,7 @@ def tuning(folder: Path, lines: list[str] | None = None, **facts: Any) -> Path:
 def test_a_tuning(tmp_path: Path) -> None:
     records = read_untouched(tuning(tmp_path / "train"))
     metadata = records.metadata
-    assert metadata.source == "Syne Tune tuning 'train'"
+    assert metadata.source == "Syne Tune experiment 'train'"
     assert dict(metadata.space or {}) == {
         "lr": Float(1e-4, 1.0, log=True), "width": Int(1, 16), "act": Categorical(("a", "b")),
         "batch": Ordinal((8, 32)), "drop": Float(0.1, 0.9),

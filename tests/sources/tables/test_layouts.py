@@ -140,7 +140,7 @@ def test_a_field_more_or_less_than_headings(tmp_path: Path) -> None:
     lines = FRAME.to_csv(index=False).splitlines()
     path.write_text("\n".join([lines[0] + ",additional", *lines[1:]]))
     assert tallies(str(path)) == JUDGE
-    assert any("'additional' counts as empty" in note for note in read_records(path).notes)
+    assert any("the column 'additional' is left empty" in note for note in read_records(path).notes)
     path.write_text("\n".join([lines[0], *(f"r{i},{line}" for i, line in enumerate(lines[1:]))]))
     assert tallies(str(path)) == JUDGE
 

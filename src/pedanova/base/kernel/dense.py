@@ -1,6 +1,6 @@
 """Two steps of the model that NumPy does slowly: inverting a triangular matrix, and sorting each line of an array.
 
-With and without the compiled kernel, the results are equal to the last bit.
+The compiled kernel and NumPy give exactly the same results.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def invert_leaf(lower: Singles) -> Singles:
 
 
 def sort_lines(values: Singles) -> NDArray[np.int64]:
-    """(lines, size) The indices that sort each line, lowest first; equal numbers keep their order."""
+    """For each line, the indices that sort its numbers in ascending order; equal numbers keep their order."""
     if not kernel.available():
         return np.argsort(values, axis=1, kind="stable")
     order = np.empty(values.shape, dtype=np.int64)

@@ -118,7 +118,7 @@ def opened() -> Opened:
         return Opened(None, "switched off by PEDANOVA_KERNEL=numpy")
     path = Path(wish) if wish else find_library()
     if path is None:
-        return Opened(None, "not built: no C++ compiler when pedanova was installed")
+        return Opened(None, "not built, because no C++ compiler was found when pedanova was installed")
     state = open_library(path)
     if state.library is None:
         warnings.warn(f"{state.where}; NumPy is used, which is several times slower", RuntimeWarning, stacklevel=2)
@@ -136,10 +136,10 @@ def open_library(path: Path) -> Opened:
     library.pedanova_version.restype = library.pedanova_face.restype = ctypes.c_char_p
     version, face = library.pedanova_version().decode(), library.pedanova_face().decode()
     if version != __version__:
-        return Opened(None, f"{path} belongs to pedanova {version}, and this is {__version__}: reinstall pedanova")
+        return Opened(None, f"{path} belongs to pedanova {version}, not to {__version__}; reinstall pedanova")
     unlike = disagreements(face)
     if unlike:
-        return Opened(None, f"{path} is from other source code (different: {', '.join(unlike)}); reinstall pedanova")
+        return Opened(None, f"{path} and the Python code define {', '.join(unlike)} differently; reinstall pedanova")
     for name, arguments in SIGNATURES.items():
         function = getattr(library, f"pedanova_{name}")
         function.argtypes, function.restype = arguments, _int64
@@ -147,7 +147,7 @@ def open_library(path: Path) -> Opened:
 
 
 def own_face() -> dict[str, str]:
-    """Describe the functions and `Feature` as text; agreement.hpp writes the same text for the C++ code."""
+    """Describe the arguments of each function and the layout of `Feature`, in the same form as agreement.hpp."""
     calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
     fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
     return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
@@ -228,8 +228,9 @@ def count_features(
 ) -> None:
     """For every column, count the rows and sum the objective in each cell, separately for each level.
 
-    `places` has one output for each column: two new arrays (counts, sums), or a table of `ENTRY`, to which the numbers
-    are added. Levels are 0 to `count - 1`. Rows with the level `count` are left out; their output is undefined.
+    `places` has one output for each column: two new arrays (counts, sums), or an array of type `ENTRY`, whose counts
+    and sums are increased. Levels are 0 to `count - 1`. Rows with the level `count` are left out; their output is
+    undefined.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):
@@ -242,7 +243,7 @@ def count_features(
 
 
 def split_table(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Split a contiguous table of `ENTRY` into an array of counts and an array of sums."""
+    """Split a contiguous array of type `ENTRY` into an array of counts and an array of sums."""
     counts, sums = np.empty(table.shape, dtype=np.int64), np.empty(table.shape, dtype=np.float64)
     call("split_table", table, counts.size, counts, sums)
     return counts, sums

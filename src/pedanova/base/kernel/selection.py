@@ -42,7 +42,7 @@ class RankSearch:
     values: NDArray[np.float64]  # the signed objectives of these rows
 
     def tells(self, thresholds: NDArray[np.float64], survey: Survey) -> bool:
-        """Whether `codes` already give each row's level, because no two thresholds lie in the same slot."""
+        """Whether the level of each row follows from `codes`, because no two thresholds lie in the same slot."""
         slots = slots_of(thresholds, survey.window)
         beyond = self.slots[len(slots) :]  # the slot of the largest number; no row may lie after it
         return (
@@ -65,7 +65,7 @@ class Survey:
         return int(self.counts[-1])
 
     def shared_with(self, values: NDArray[np.float64]) -> int:
-        """The number of rows in the slots that contain at least one of the signed `values`."""
+        """The number of rows in the slots that contain at least one of the numbers in `values`."""
         return int(self.counts[np.unique(slots_of(values, self.window))].sum())
 
 
@@ -78,7 +78,7 @@ def survey_rows(objective: NDArray[Any], sign: float, *, threads: int = 1) -> Su
 
 
 def count_slots(objective: NDArray[Any], sign: float, window: Window, *, threads: int = 1) -> NDArray[np.int64]:
-    """The number of rows in each histogram bin (slot), and at the end the number of NaN: an array (slots + 1,)."""
+    """The number of rows in each histogram bin (slot); the last element is the number of NaN values."""
     counts = np.zeros(window[2] + 1, dtype=np.int64)
     kernel.call("count_window", *kernel.signed(objective, sign), *window, counts, threads)
     return counts
@@ -108,7 +108,7 @@ def select_ranks(
 
 
 def window_around(sample: NDArray[np.float64]) -> Window:
-    """Choose slots that cover the signed values in `sample`; extreme values share the first and the last slot."""
+    """Choose slots that cover the values in `sample`; extreme values share the first and the last slot."""
     keys = np.sort(keys_of(sample[~np.isnan(sample)]))
     if not len(keys):
         return LEADING_BITS
@@ -119,8 +119,10 @@ def window_around(sample: NDArray[np.float64]) -> Window:
 
 
 def _ends_of(keys: NDArray[np.uint64]) -> tuple[int, int]:
-    """The smallest and the largest key that the slots cover. A few percent of the rows may be far from the others, such
-    as failures recorded as 0 or infinity. These rows are not covered; otherwise all other rows would share a few slots.
+    """The smallest and the largest number (as a key from `keys_of`) that the slots cover.
+
+    A few percent of the rows may be far from the others, such as failures recorded as 0 or infinity. These rows are not
+    covered; otherwise all other rows would share a few slots.
     """
     most = (len(keys) - 1) // 2
     first = min(TAIL, most)
@@ -143,7 +145,7 @@ def slots_of(values: NDArray[np.float64], window: Window) -> NDArray[np.int64]:
 
 
 def sample_of(objective: NDArray[Any], sign: float) -> NDArray[np.float64]:
-    """A sample of ``sign * objective`` at irregular distances, because the order of the rows may be periodic."""
+    """A sample of ``sign * objective``; rows are chosen at irregular intervals, because their order may be periodic."""
     rows = len(objective)
     turns = np.arange(min(rows, SAMPLE)) * GOLDEN % 1.0
     picked = objective if rows <= SAMPLE else objective[(turns * rows).astype(np.int64)]
@@ -178,8 +180,8 @@ def pick_ranks(
 ) -> NDArray[np.float64]:
     """The values at the ranks `wanted`, given the number of rows in each slot.
 
-    The function `gather` collects all values of small slots, together at most `most`. For a large slot, it returns the
-    smallest and the largest value; the function `again` finds the values between these two.
+    The function `gather` returns all values in the small slots, at most `most` in total, and the smallest and the
+    largest value in each large slot. The function `again` finds all other values in the large slots.
     """
     reached = np.cumsum(counts[:-1])
     slots, under = np.unique(np.searchsorted(reached, wanted - 1, side="right"), return_inverse=True)
@@ -286,7 +288,7 @@ def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
 def count_digits(
     values: NDArray[Any], sign: float, tables: list[NDArray[np.int32]], nodes: int, bits: int
 ) -> NDArray[np.int64]:
-    """Count the rows for every prefix of the keys and every next digit, as an array (prefixes, digits)."""
+    """Count the rows for every prefix of their keys and every digit after the prefix: an array (prefixes, digits)."""
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
     kernel.call("count_digits", *kernel.signed(values, sign), kernel.pointers(tables), len(tables), counts)
     return counts

@@ -50,8 +50,8 @@ def read(path: Path, study: str | None) -> Records:
     results = [read_results(place) for place in overrides]
     if not any(results):
         raise DataError(
-            f"{folder}: none of {len(places):,} jobs left a file of results (.json, .yaml or .csv with numbers) in its "
-            f"folder; let the program write one, such as {EXAMPLE}"
+            f"{folder}: none of the {len(places):,} job folders contains a file of results (.json, .yaml or .csv with "
+            f"numbers); let your program write such a file, for example with {EXAMPLE}"
         )
     names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [
@@ -86,7 +86,7 @@ def _override(line: object) -> tuple[str, object] | None:
 
 
 def _settings(place: Path, overrides: dict[str, object], names: Sequence[str]) -> dict[str, object]:
-    """The values of the parameters `names` in a job: its overrides, otherwise the defaults in its configuration."""
+    """The values of all parameters in `names` for one job: from its overrides, or else from its configuration."""
     missing = [name for name in names if name not in overrides]
     if not missing:
         return overrides
@@ -105,7 +105,7 @@ def _mapping(file: Path) -> dict[str, Any]:
 
 
 def _inside(plain: Mapping[str, Any], name: str, *, whole: bool = False) -> Any:
-    """The value at a dotted name such as a.b.c; None if it is missing. Without `whole`, a dict counts as missing."""
+    """The value at a dotted name such as a.b.c; None if it is missing, or if it is a dict and `whole` is False."""
     value: Any = plain
     for step in name.split("."):
         if not isinstance(value, dict) or step not in value:
@@ -132,7 +132,7 @@ def read_dvc(path: Path) -> Records:
         entries = list(_entries(plain))
     except (KeyError, TypeError, AttributeError, IndexError):
         raise FormatError(
-            f"{path} is not the output of a known version of `dvc exp show --json`; print it again"
+            f"{path} is not the output of a known version of `dvc exp show --json`; run the command again"
         ) from None
     params = joined([_by_file(data, "params") for _, data, _ in entries])
     results = joined([_by_file(data, "metrics") for _, data, _ in entries])

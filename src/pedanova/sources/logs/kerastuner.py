@@ -194,4 +194,4 @@ def _either(name: str, one: Domain, two: Domain) -> Domain:
         return replace(one, when=())
     if len(one.when) == len(two.when) == 1 and one.when[0][0] == two.when[0][0]:
         return replace(one, when=((one.when[0][0], tuple(dict.fromkeys((*one.when[0][1], *two.when[0][1])))),))
-    raise SpaceError(f"{name} occurs in two scopes that depend on different settings")
+    raise SpaceError(f"{name} exists under two conditions on different parameters")

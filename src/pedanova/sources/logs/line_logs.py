@@ -161,7 +161,7 @@ def read_state(path: Path) -> Records:
             Trial(dict(zip(names, point, strict=True)), {"target": number_or_nan(target)}) for point, target in rows
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is not a state of bayes_opt: {error!r}; was it cut off?") from None
+        raise FormatError(f"{path} is not a saved state of bayes_opt: {error!r}; was it cut off?") from None
     space = if_understood(lambda: Space({name: as_range(*state["pbounds"][name]) for name in names}), notes)
     metadata = SourceMetadata(
         source=f"bayes_opt state {path.name!r}",

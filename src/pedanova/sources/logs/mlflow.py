@@ -80,12 +80,12 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
 
 
 def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
-    """Leave out the parents of runs with parameters, because they only gather other runs; add a note."""
+    """Leave out each run that is the parent of a run with parameters, because it only groups other runs; add a note."""
     keys = {run.key for run in runs}
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
-    return left, left_out(gone, f"parent {'run only gathers' if gone == 1 else 'runs only gather'} others")
+    return left, left_out(gone, f"parent {'run only groups' if gone == 1 else 'runs only group'} other runs")
 
 
 def fits_folder(path: Path) -> bool:

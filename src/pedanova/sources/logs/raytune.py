@@ -124,7 +124,7 @@ def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
 
 
 def _object(part: object) -> dict[str, Any]:
-    """The dict in `part`, which may be an object or JSON text; empty if there is no dict."""
+    """Convert `part`, which may be a dict or JSON text, to a dict; anything else becomes an empty dict."""
     if isinstance(part, str):
         with suppress(ValueError, RecursionError):
             part = json.loads(part)
@@ -187,7 +187,7 @@ def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> str:
-    """The state of a trial; the experiment's state file comes first, because error.txt remains after a retry."""
+    """The state of a trial; the experiment's state file is checked before error.txt, which remains after a retry."""
     status = str(state_entry.get("status", "")).upper()
     if status in ENDED:
         return ENDED[status]

@@ -129,7 +129,7 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
 
 
 def _repeat(values: list[Any]) -> bool:
-    """Whether all values are words, with at least two different words and at least twice as many rows as words."""
+    """Whether all values are text, at least two differ, and each text occurs at least twice on average."""
     words = {value for value in values if isinstance(value, str)}
     return 2 <= len(words) <= len(values) / 2 and all(isinstance(value, str) for value in values)
 

@@ -1,4 +1,4 @@
-"""Syne Tune: the folder of a tuning, with metadata.json and results.csv.zip. The pickle tuner.dill is never opened."""
+"""Syne Tune: an experiment's folder with metadata.json and results.csv.zip. The pickle tuner.dill is never opened."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read(path: Path, study: str | None) -> Records:
     goals = {name: way for name, way in zip(metrics, modes, strict=False) if name in measured}
     known = all(isinstance(way, str) and way in DIRECTIONS for way in goals.values())
     metadata = SourceMetadata(
-        source=f"Syne Tune tuning {folder.resolve().name!r}",
+        source=f"Syne Tune experiment {folder.resolve().name!r}",
         objectives=tuple(goals),
         directions=tuple(DIRECTIONS[way] for way in goals.values()) if known else (),
     )

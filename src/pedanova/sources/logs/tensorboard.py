@@ -78,7 +78,7 @@ def read_events(folder: Path) -> Events:
                     number = float(tensor_util.make_ndarray(value.tensor))
                 except (TypeError, ValueError):
                     raise FormatError(
-                        f"{file} is not a readable event file: a scalar is not a number; was it damaged?"
+                        f"{file} is not a readable event file: one of its metrics is not a number; was it damaged?"
                     ) from None
                 events.curves.setdefault(value.tag, []).append((step, number))
     return events
@@ -163,7 +163,7 @@ def read(path: Path) -> Records:
         )
     if len(sessions) == 1:
         raise DataError(
-            f"{path} holds the settings of a single run, {sessions[0].name}, and one run cannot be compared; "
+            f"{path} holds the settings of a single run, {sessions[0].name}, so there is nothing to compare; "
             "give the folder of all runs"
         )
     trials = [_trial(folder, by_folder, path) for folder in sessions]

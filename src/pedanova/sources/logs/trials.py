@@ -71,7 +71,7 @@ def tabulate(
     state = free_name("state", columns)
     columns[state] = as_column(state, [known_state(trial.state) for trial in trials])
     missing = {name: Column(name, np.full(len(trials), np.nan)) for name in metadata.space or () if name not in columns}
-    same = f"parameters that are equal in every trial are left out: {listed(list(constant))}"
+    same = f"parameters with the same value in every trial are left out: {listed(list(constant))}"
     notes = [*notes, *([Note("unused", same)] if constant else [])]
     metrics = metadata.metrics or tuple(name for name, column in results.items() if column.labels is None)
     objectives = tuple(renamed.get(name, name) for name in metadata.objectives)
@@ -136,7 +136,7 @@ def left_out(count: int, words: str, why: str = "left out") -> list[Note]:
 
 
 def known_state(word: str) -> str:
-    """The state as a word of `row_status.STATES`; an unknown word counts as failed."""
+    """Return `word` if it is a known state (see `row_status.STATES`), otherwise FAIL."""
     return word if state_word(word) in STATES else "FAIL"
 
 
@@ -270,14 +270,14 @@ def is_place(path: Path, is_run: Test) -> bool:
 
 
 def folder_meant(path: Path, study: str | None, fits: Test, what: str) -> Path:
-    """The folder `path` if it fits, otherwise its subfolder with the name `study`."""
+    """The folder `path` if it passes the test `fits`, otherwise its subfolder with the name `study`."""
     places = [path] if fits(path) else sorted(filter(fits, folders_in(path)))
     return choose({place.name: place for place in places}, study, path, what)
 
 
 def check_several(path: Path, is_run: Test, what: str) -> None:
     if is_run(path):
-        words = "and a single row cannot be compared; give the folder of all runs"
+        words = "so there is nothing to compare; give the folder of all runs"
         raise DataError(f"{path} is a single {what}, {words}, {path.parent}")
 
 
@@ -308,7 +308,7 @@ def _groups(place: Path, is_run: Test, depth: int, most: int | None) -> list[Pat
 
 
 def runs_of(path: Path, study: str | None, is_run: Test, *, what: str) -> tuple[Path, list[Path]]:
-    """The folder that `study` names (or the only folder with runs), and its runs sorted by number.
+    """The folder with the name `study` (or the only folder with runs), and its runs sorted by number.
 
     If each folder contains only one run, the runs of all folders are used.
     """
@@ -344,7 +344,7 @@ def read_steps(file: Path) -> list[dict[str, float]]:
 
 
 def parse_number(text: str) -> float | int | None:
-    """The number in a text; NaN counts as a number, an empty text does not."""
+    """Convert a text such as 3, 0.5 or nan to a number; None for any other text."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -372,7 +372,7 @@ def read_points(places: Sequence[Path], read: Curve, metric: str) -> Iterator[Po
 
 
 def length_notes(trials: Iterable[Trial], name: str, what: str) -> list[Note]:
-    """A note if the completed trials do not all have the same length."""
+    """A note if completed trials ended at different steps or epochs."""
     ended = (trial.other.get(name) for trial in trials if trial.state == "COMPLETE")
     lengths = Counter(one for one in ended if isinstance(one, int | float) and math.isfinite(one))
     if len(lengths) < 2:

@@ -27,7 +27,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def fitness_of(row: Mapping[str, float]) -> float | None:
-    """The fitness of an epoch: the sum of all mAP50-95; for classifiers, the mean of top-1 and top-5 accuracy."""
+    """The fitness of an epoch: the sum of mAP50-95 values; for classifiers, the mean of top-1 and top-5 accuracy."""
     strict = [value for name, value in row.items() if name.startswith(STRICT)]
     top = [row[name] for name in TOP if name in row]
     return sum(strict) if strict else sum(top) / len(top) if top else None
@@ -65,7 +65,7 @@ RUNS = RunFolders(
     _is_run,
     _run,
     settings="args.yaml",
-    remedy="train with ultralytics, which writes it",
+    remedy="train with ultralytics, which writes this file",
     results="results.csv",
     curve=_curve,
     objective=FITNESS,

@@ -81,7 +81,7 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
                     f"{path}: line {number}, {text}, is not an operation that Optuna writes; correct or remove it"
                 ) from None
     if size > 0:
-        raise FormatError(f"{path} was cut short while it was read; restore it, or read it again")
+        raise FormatError(f"{path} became shorter while it was being read; restore it, or read it again")
     return journal, []
 
 

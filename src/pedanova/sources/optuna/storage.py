@@ -176,7 +176,7 @@ def parsed(text: object) -> Any:
 
 
 def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
-    """The values as floats; `kinds` says which are infinite, because the database stores no infinite numbers."""
+    """The values as floats; infinite values are marked in `kinds`, because the database cannot store them."""
     special = np.array([0.0 if kind is None else INFINITE.get(state_of(kind), 0.0) for kind in kinds])
     return np.where(special == 0, np.array(values, dtype=np.float64), special)
 

@@ -32,7 +32,7 @@ VALUES = ("values_", "values.")
 STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")  # by Optuna's numbers
 FEW_RANGES = 5  # up to this many ranges are edits by the user; more are a moving range
 MOST_REGIMES = 8
-OF_ITS_OWN = "; the rows in each range are counted separately"
+OF_ITS_OWN = "; rows with different ranges are counted separately"
 
 Reals = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -184,7 +184,7 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
 
 
 def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
-    """(trials,) The duration of each trial in seconds; NaN if a time is not known."""
+    """The duration of each trial in seconds; NaN if its start or its end is not known."""
     try:
         words = ([_without_zone(str(time or "NaT")) for time in times] for times in (begin, end))
         first, last = (np.array(one, dtype="datetime64[us]") for one in words)
@@ -325,7 +325,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return setting.distributions[0].domain
     column = sheet.columns[name]
     if column.labels is not None:
-        words = f"its choices changed between trials; all {len(column.labels)} are used"
+        words = f"its choices changed between trials; all {len(column.labels)} choices are used"
         sheet.notes.append(Note("source", words, subject=name))
         return Categorical(column.labels)
     if len(kinds) == 1:
@@ -404,7 +404,7 @@ def is_plain(value: object) -> bool:
 
 
 def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown: object) -> Key:
-    """The key of the study `wanted`, or of the only study; `studies` maps each name to (key, number of trials)."""
+    """The key of the study with the name `wanted`, or of the only study; `studies` maps names to (key, trial count)."""
     return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]
 
 

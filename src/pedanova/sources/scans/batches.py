@@ -251,7 +251,7 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
 
 @contextmanager
 def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
-    """A context manager that shortens errors in reading a file to one line that names the file."""
+    """A context manager that shortens errors in reading a file to one line with the file's name."""
     import pyarrow as pa
 
     far = isinstance(file, ObjectFile)

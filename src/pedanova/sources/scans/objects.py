@@ -1,7 +1,7 @@
 """Find and open files in object stores and on web servers by their URL.
 
 `s3://`, `gs://` and `az://` use pyarrow's compiled file systems; `hf://` and `http(s)://` use fsspec. Only these
-libraries handle credentials (from the environment, configuration or roles). A URL with a password is an error. The
+libraries handle credentials (from the environment, configuration or roles). A URL with a password raises an error. The
 query of a URL is never shown, because it may contain a signature.
 """
 
@@ -33,7 +33,7 @@ MOST_BYTES = 1 << 30  # bytes of a file that is downloaded as a whole
 
 @dataclass(frozen=True, slots=True)
 class ObjectFile:
-    """A remote file, given by its URL, which can be sent to another process."""
+    """The URL of a remote file; this object can be sent to another process."""
 
     url: str
 
@@ -42,7 +42,6 @@ class ObjectFile:
 
     @property
     def path(self) -> PurePosixPath:
-        """The path of the file in the store."""
         return PurePosixPath(unquote(urlsplit(self.url).path))
 
     def open(self) -> Any:
@@ -58,7 +57,7 @@ class ObjectFile:
         if info.type.name != "File":
             raise FileNotFoundError(f"{self} does not exist; check the address")
         if info.size is None:
-            raise OSError(f"{self}: the server does not report its size, so it cannot be read in parts; download it")
+            raise OSError(f"{self} cannot be read in parts, because the server does not report its size; download it")
         return int(info.size), int(info.mtime_ns or 0)
 
     def bring(self, folder: Path) -> Path:
@@ -74,7 +73,7 @@ class ObjectFile:
             with self.open() as source:
                 place.write_bytes(source.read())
             if place.stat().st_size != size:
-                raise OSError(f"{self} was interrupted after {place.stat().st_size:,} of {size:,} bytes")
+                raise OSError(f"the download of {self} stopped after {place.stat().st_size:,} of {size:,} bytes")
 
         retried(copy)
         return place
@@ -246,7 +245,7 @@ def web_system(scheme: str) -> Any:
 
 
 def retried(read: Callable[[], Read]) -> Read:
-    """Call `read`, and call it again if the server is busy; a missing file is an error at once."""
+    """Call `read`, and call it again if the server is busy; if the file is missing, raise the error at once."""
     for number in range(TRIES - 1):
         try:
             return read()

@@ -210,7 +210,7 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
     if importlib.util.find_spec("pyarrow") is None:
         if len(files) == 1 and not is_pattern(place):
             return None  # read as a whole, by the available library
-        raise MissingLibraryError(f"{place}: several files need pyarrow; pip install 'pedanova[arrow]'")
+        raise MissingLibraryError(f"{place}: reading several files needs pyarrow; pip install 'pedanova[arrow]'")
     return scan_files(place, files, kind, skip=skip, delimiter=delimiter)
 
 
@@ -333,13 +333,13 @@ def quoted_columns(frame: Any, names: Sequence[str]) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkPart:
-    """A part that is a whole Spark data frame, which its cluster reads."""
+    """A part that is a whole Spark data frame; only Spark's workers can read it."""
 
     frame: Any = field(repr=False)
     name: str = "a Spark DataFrame"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
-        raise DataError(f"{self.name} is read by Spark's workers; this process cannot read its {len(names)} columns")
+        raise DataError(f"only Spark's workers can read the {len(names)} columns of {self.name}")
 
     def head(self, names: Sequence[str]) -> Records:
         """The first rows of the columns `names`."""
@@ -366,7 +366,7 @@ Put = Callable[[list[bytes]], bytes]  # combines several results
 def run_on_partitions(frame: Any, names: Sequence[str], work: Callable[[Partition], bytes], put: Put) -> list[bytes]:
     """Apply `work` to every partition, and return the results in order.
 
-    Results stay on the workers until their sizes are known. The workers first combine large results with `put`.
+    Results stay on the workers until their sizes are known. Large results are combined there with the function `put`.
     """
 
     def each(rows: Iterator[Any]) -> Iterator[Any]:
@@ -404,7 +404,6 @@ def heaped(results: Any, many: int, put: Put) -> Any:
 
 
 def fewer(frame: Any) -> Any:
-    """The data frame with a limited number of partitions."""
     context = getattr(frame.sparkSession, "_sc", None)  # Spark Connect has none
     cores = context.defaultParallelism if context is not None else 1
     return frame.coalesce(max(MOST_RESULTS, 4 * cores))

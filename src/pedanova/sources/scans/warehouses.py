@@ -1,8 +1,8 @@
 """Read Delta and Iceberg tables with their own libraries: exactly the rows of one snapshot.
 
 Features that `deltalake` and `pyiceberg` do not support raise an error. A path is read in its current state; a table
-object of `deltalake` or `pyiceberg` is read at its snapshot. Single files of such a table, or of a Hudi table, raise an
-error, because outdated files contain duplicate or deleted rows.
+object of `deltalake` or `pyiceberg` is read at its snapshot. A single file of such a table, or of a Hudi table, is not
+read: this raises an error, because outdated files contain duplicate or deleted rows.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def near_kind(folder: Path) -> str | None:
 
 
 def far_kinds(place: str, folders: Iterable[PurePath]) -> dict[PurePath, str]:
-    """The kind of table in each of `folders` in an object store; folders that are not tables are left out."""
+    """The kind of table in each of the given folders of an object store; folders that are not tables are left out."""
     from pyarrow import fs
 
     marks = [(folder, mark) for folder in folders for mark in MARKS]
@@ -212,15 +212,15 @@ def delta_snapshot(table: Any, name: str) -> Snapshot:
 
 
 def open_iceberg(place: str, shown: str) -> Any:
-    """Open an Iceberg table from a metadata file, or from a folder with a file that names the current metadata."""
+    """Open an Iceberg table from a metadata file, or from a folder with a file that points to it."""
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
         raise MissingLibraryError(f"{shown} is an Iceberg table, {MISSING} 'pedanova[iceberg]'") from None
     if not shown.endswith(ICEBERG) and (is_object(place) or not (Path(place) / HINT).is_file()):
         raise DataError(
-            f"{shown} is an Iceberg table, and only its catalog knows the current version; give pyiceberg's table, "
-            f"load_catalog(…).load_table(…), or the path of a file …{ICEBERG}"
+            f"{shown} is an Iceberg table, and only its catalog knows the current version; give a table object of "
+            f"pyiceberg, such as load_catalog(…).load_table(…), or the path of a file …{ICEBERG}"
         )
     with told_by(f"the Iceberg table {shown}"):
         if not is_object(place):
@@ -246,7 +246,7 @@ def iceberg_snapshot(scan: Any, name: str) -> Snapshot:
 
 @contextmanager
 def told_by(name: str) -> Iterator[None]:
-    """A context manager that shortens errors of `deltalake` or `pyiceberg` to one line that names the table."""
+    """A context manager that shortens errors of `deltalake` or `pyiceberg` to one line with the table's name."""
     try:
         yield
     except PedanovaError:

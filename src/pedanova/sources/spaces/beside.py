@@ -1,4 +1,4 @@
-"""Find a search space next to a log, in a file such as space.json or sweep.yaml, or in a file named like the log."""
+"""Find a search space next to a log, in a file such as space.json, sweep.yaml or (for trials.csv) trials.yaml."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def describe(source: object) -> Described:
             continue
         if clause.words:
             metadata = False
-            words = f"exists only if {clause.words}; the condition is inferred from rows in which it has a value"
+            words = f"exists only if {clause.words}; this is inferred from the rows in which the parameter has a value"
             reading.notes.append(Note("source", words, subject=name))
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:

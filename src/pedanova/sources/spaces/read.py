@@ -189,7 +189,7 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
     law = given.get("distribution")
     if law == "log_uniform":  # its bounds are exponents
         if max(low, high) > MOST_EXPONENT:
-            raise SpaceError(f"max={high!r} is too large: log_uniform needs exponents of e; use log_uniform_values")
+            raise SpaceError(f"max={high!r} is too large, because log_uniform uses e**max; use log_uniform_values")
         return Float(math.exp(low), math.exp(high), log=True)
     if law not in (None, *LINEAR, *LOGS):
         raise SpaceError(f"distribution {law!r} has no bounds; use uniform or log_uniform_values")
@@ -216,7 +216,7 @@ def tune_setting(name: str, one: Any) -> Parameter | Mapping[Any, Any] | str:
 
 
 def tune_parameter(name: str, one: Any) -> Parameter:
-    """Convert a domain of Ray Tune; upper bounds of integers are exclusive, except with a step."""
+    """Convert a domain of Ray Tune; the upper bound of integers is exclusive, but inclusive if there is a step."""
     sampler, step = one.sampler, getattr(one.sampler, "q", None)
     law = type(getattr(sampler, "sampler", sampler)).__name__
     log = "Log" in law
@@ -282,7 +282,7 @@ def hydra_described(name: str, given: Mapping[Any, Any]) -> Parameter:
         return as_choices(list(given["choices"]), ordered=True)
     low, high = given.get("low", given.get("lower")), given.get("high", given.get("upper"))
     if not isinstance(low, int | float) or not isinstance(high, int | float):
-        raise SpaceError(f"{name}: {dict(given)!r} has neither choices nor low and high; write them")
+        raise SpaceError(f"{name}: {dict(given)!r} must contain choices, or both low and high")
     kind = str(given.get("type", given.get("integer", "")))
     log = bool(given.get("log")) or "log" in kind
     if kind in ("int", "True"):
@@ -366,7 +366,7 @@ class Distribution:
 
 
 def read_distribution(given: object, where: str) -> Distribution:
-    """Read a distribution from Optuna's JSON text (old or new format), the dict in it, or an Optuna object."""
+    """Read a distribution from Optuna's JSON text (old or new format), from parsed JSON, or from an Optuna object."""
     plain = as_dict(given, where)
     name = plain.get("name")
     kind, log = CLASSES.get(str(name), ("", None)) if name is not None else (str(plain.get("type")), None)
@@ -390,7 +390,7 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):
-            raise FormatError(f"{where}: {shown(given)} is not a distribution in JSON") from None
+            raise FormatError(f"{where}: {shown(given)} is not the JSON text of a distribution") from None
     if isinstance(given, Mapping):
         return given
     if type(given).__name__ in CLASSES:

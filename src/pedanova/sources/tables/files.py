@@ -138,7 +138,7 @@ def check_errno(error: Exception) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A file's size and modification time, to notice changes; clocks of two machines are not compared."""
+    """A file's size and modification time, to notice changes; times from different machines are not compared."""
 
     size: int
     changed: int
@@ -178,7 +178,7 @@ def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
     try:
         after = Stamp.of(file)
     except FileNotFoundError:
-        raise FormatError(f"{file} was removed while it was read; nothing of it is used") from None
+        raise FormatError(f"{file} was removed while it was being read; none of its rows is used") from None
     if not before.is_as(after):
         grown = 0 if after is None else after.size - before.size
         how = f", {grown:+,} bytes" if grown else ""

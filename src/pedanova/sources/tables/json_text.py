@@ -1,4 +1,4 @@
-"""Read tables from JSON files, and expand cells that contain dicts (as objects, JSON or Python text)."""
+"""Read tables from JSON files, and split columns of dicts (also dicts written as text) into one column for each key."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def read_rows(rows: Sequence[Mapping[Any, Any]], where: str) -> Records:
 
 def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separator: str = ".") -> dict[str, object]:
     if depth > DEEPEST:
-        raise DataError(f"values are nested more than {DEEPEST} deep at {prefix[:40]!r}; flatten them")
+        raise DataError(f"values are nested more than {DEEPEST} levels deep at {prefix[:40]!r}; flatten them")
     flat: dict[str, object] = {}
     for key, value in row.items():
         if isinstance(value, dict):
@@ -161,7 +161,7 @@ def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separat
 
 
 def open_dicts(records: Records) -> Records:
-    """The records with columns of dicts expanded: `params` with {"lr": 0.1} becomes a column `params.lr`."""
+    """Replace each column of dicts by one column for each key: `params` with {"lr": 0.1} becomes `params.lr`."""
     columns: dict[str, Column] = {}
     opened = []
     for name, column in records.columns.items():
@@ -210,7 +210,7 @@ def _unwrapped(values: list[Any]) -> list[Any]:
 
 
 def as_dict(cell: object) -> dict[str, Any] | None:
-    """The dict in a cell, as an object or as text; None if the cell has no dict."""
+    """The dict in a cell, which may be a dict or its text in JSON or Python; None if the cell has no dict."""
     if isinstance(cell, dict):
         return {str(key): value for key, value in cell.items()}
     if not isinstance(cell, str) or not cell.lstrip().startswith("{"):

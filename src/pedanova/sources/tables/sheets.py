@@ -26,7 +26,7 @@ def fits(path: Path) -> bool:
 
 
 def read(path: Path, study: str | None) -> Records:
-    """Read the only sheet with content, or the sheet that `study` names."""
+    """Read the sheet with the name `study`, or the only sheet with content."""
     sheets = {name: (len(rows) - 1, rows) for name, rows in _sheets(path).items() if len(rows) > 1}
     if not sheets:
         raise NoTrialsError(f"{path} has no sheet with a header and rows")

@@ -95,7 +95,6 @@ class Layout:
 
     @property
     def arrow_options(self) -> dict[str, Any]:
-        """The arguments of pyarrow's `ReadOptions`."""
         skipped = 0 if self.in_comment else 1
         return {"column_names": list(self.names), "skip_rows": self.above, "skip_rows_after_names": skipped}
 
@@ -188,7 +187,7 @@ def _check_closed(file: Path, records: Records) -> None:
     column = records.columns[next(reversed(list(records.columns)))]
     last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
     if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
-        raise FormatError(f"{file}: the quote before {shown(last)} is never closed; close it or drop it")
+        raise FormatError(f"{file}: the quote before {shown(last)} is never closed; close it or remove it")
 
 
 def _check_upright(file: Path, records: Records) -> None:
@@ -225,7 +224,7 @@ def _header(file: Path, delimiter: str, above: int) -> list[str]:
 
 
 def read_text(file: Path) -> str:
-    """The content of a file as text; an error names the line that is not UTF-8."""
+    """The content of a file as text; if a line is not UTF-8, the error message contains its line number."""
     data = read_bytes(file)
     try:
         return data.decode("utf-8-sig")
@@ -279,7 +278,7 @@ def holds_quotes(file: Path) -> bool:
 
 
 def arrow_parsing(delimiter: str, comments: list[int], *, quotes: bool = True) -> Any:
-    """Options for how pyarrow splits lines. For each skipped comment, its number of fields is added to `comments`.
+    """Options for how pyarrow splits lines. The list `comments` gets the field count of each skipped comment.
 
     If `quotes` is False, every line break ends a row; this saves a fifth of the time.
     """
@@ -380,12 +379,12 @@ def evened(
     for i in short:
         rows[i] += [""] * (many - len(rows[i]))
     if all_lack_one:
-        words = f"the rows have one field fewer than the header; {header[-1]!r} counts as empty"
+        words = f"the rows have one field fewer than the header; the column {header[-1]!r} is left empty"
         return header, [Note("source", words)]
     if not short:
         return header, []
     words = f"{len(short)} rows have fewer fields than the header (first: line {places[short[0]]}); "
-    return header, [Note("doubt", f"{words}the last fields count as empty")]
+    return header, [Note("doubt", f"{words}the missing fields are left empty")]
 
 
 LONGEST_INDEX = 19  # digits
