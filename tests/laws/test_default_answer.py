@@ -188,6 +188,14 @@ def test_success_or_failure(successes: int) -> None:
     assert next(iter(importances)) == "x"
 
 
+def test_the_same_target_and_region_are_not_blamed_on_ties() -> None:
+    random = np.random.default_rng(0)
+    a = pa.analyze({"x": random.random(150)}, np.round(random.random(150), 2), direction="min")
+    with pytest.raises(QueryError, match=r"contain the same \d+ rows; choose a smaller target, such as target=0.05"):
+        a.importance(0.1, 0.1)
+    assert a.importance(0.05, 0.1, force=True)["x"].n_target
+
+
 @pytest.mark.parametrize("successes", [1, 5, 14])
 def test_rare_successes(successes: int) -> None:
     """Because of ties the best 10 % are all rows; the error names the target that contains the successes."""

@@ -134,3 +134,8 @@ def test_results_of_a_research_loop(tmp_path: Path) -> None:
     a = pa.analyze(path, "val_bpb", direction="min")
     assert len(a) == 50
     assert list(a.data.space) == ["depth"]
+
+
+def test_a_missing_file_is_missing_with_study_too(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="does not exist"):
+        pa.analyze(tmp_path / "optuna.db", study="mlp")

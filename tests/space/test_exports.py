@@ -219,3 +219,9 @@ def test_real_wandb() -> None:
     read = scheduler.search_space_from_sweep_config(yaml.safe_load(exports.export(FLAT, "wandb"))["parameters"])
     expected = {**as_choices(FLAT), "batch": pa.Categorical([16, 32, 48, 64])}
     assert dict(pa.space_from(read)) == expected
+
+
+def test_none_is_a_choice_in_python_code() -> None:
+    space = pa.Space({"weight": pa.Categorical(["balanced", "None"])})
+    assert "suggest_categorical('weight', ['balanced', None])" in exports.export(space, "code")
+    assert "tune.choice(['balanced', None])" in exports.export(space, "raytune")

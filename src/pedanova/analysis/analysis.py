@@ -568,14 +568,14 @@ class Analysis(Output):
         return advice.gains_of(self.data, default, region, Question(seed=seed).seed)
 
     def next_trials(
-        self, n: int = 10, goal: str = "both", *, within: object = None, seed: int = DEFAULT.seed
+        self, number: int = 10, goal: str = "both", *, within: object = None, seed: int = DEFAULT.seed
     ) -> NextTrials:
         """Configurations to run next, each with its reason (docs/how-to/advice.md).
 
         Parameters
         ----------
-        n
-            The number of trials.
+        number
+            How many trials to propose.
         goal
             ``"know"``: make the ranking more certain; ``"win"``: find good trials; ``"both"``: alternate between the
             two.
@@ -593,7 +593,7 @@ class Analysis(Output):
         Raises
         ------
         QueryError
-            Fewer than `n` configurations are left to run, or an option has an unknown value.
+            Fewer than `number` configurations are left to run, or an option has an unknown value.
 
         Examples
         --------
@@ -603,7 +603,7 @@ class Analysis(Output):
         >>> [trial.values["units"] > 64 for trial in trials]
         [True, True, True]
         """
-        return advice.next_trials_of(self.data, n, goal, within, Question(seed=seed).seed)
+        return advice.next_trials_of(self.data, number, goal, within, Question(seed=seed).seed)
 
     def needed(
         self, width: float = 0.1, target: object = DEFAULT.target, region: object = DEFAULT.region, **how: Unpack[How]

@@ -51,7 +51,9 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
     words: list[str | Arg] = [
         " (because of ties, or because target and region are equal); choose a smaller target or a larger region"
     ]
-    if wanted.kind == "quantile" and not outer[0] and better:
+    if wanted == base and wanted.kind == "quantile" and not outer[0]:
+        words = ["; choose a smaller target, such as ", Arg("target", float(bounds(wanted)[1]) / 2)]
+    elif wanted.kind == "quantile" and not outer[0] and better:
         part = math.floor(1e4 * better / int(by_level.sum())) / 1e4 or better / int(by_level.sum())
         words = [
             f", because {rows - better:,} of them are tied; pass ",

@@ -84,6 +84,14 @@ def guess(column: Column) -> Guess:
     present = column.values if whole_column else column.values[~column.absent()]
     if len(present) == 0:
         return unused("has no value in any row; left out")
+    found = _guess_values(column, present)
+    match found.parameter:
+        case Categorical((only,)) | Ordinal((only,)) if len(present) < len(column.values):
+            return guessed(found.parameter, f"has the value {only!r} or none")
+    return found
+
+
+def _guess_values(column: Column, present: NDArray[Any]) -> Guess:
     if column.labels is not None:
         return _guess_labels(column, present)
     if present.dtype.kind == "b":

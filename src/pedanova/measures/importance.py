@@ -276,7 +276,8 @@ class Importances(ShareTable[Importance]):
     def next_step(self) -> str:
         """A sentence that suggests the next call in Python."""
         if self._sure():
-            wider = "" if max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1] else "target=0.2"
+            enough = "of the space" in self.target or max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1]
+            wider = "" if enough else "target=0.2"
             return f"Next: .reduce({wider}) suggests a smaller search space."
         wider = "; or ask for a wider target, such as .importance(0.3)" if is_narrow(self) else ""
         return f"Next: run more trials{wider}."
@@ -344,9 +345,9 @@ def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
 
 
 def is_narrow(answer: Importances) -> bool:
-    """Whether the target is narrower than the best 30 %, so that a wider target may show more effects."""
+    """Whether the target is narrower than the best 30 % of all rows, so that a wider target may show more effects."""
     parts = [row.n_target / row.n_region for row in answer.rows if row.n_region]
-    return "of the space" in answer.target or max(parts, default=0.0) < 0.3
+    return answer.whole and ("of the space" in answer.target or max(parts, default=0.0) < 0.3)
 
 
 def among_in_words(region: str) -> str:

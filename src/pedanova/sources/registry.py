@@ -154,7 +154,7 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
         check_known(path)
     if trials:
         return read_trials(trials, place)
-    if study is not None:
+    if study is not None and _exists(path):
         raise DataError(Arg("study", study), f" is for sources with several studies; {path} is a table")
     return files.read_file(str(path), delimiter=delimiter)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from ast import literal_eval
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -143,7 +143,12 @@ def _suggest(name: str, domain: Domain) -> str:
             more = f", step={step}" if step > 1 else ", log=True" if log else ""
             return f"suggest_int({name!r}, {low}, {high}{more})"
         case Categorical(values) | Ordinal(values):
-            return f"suggest_categorical({name!r}, {list(values)!r})"
+            return f"suggest_categorical({name!r}, {with_none(values)!r})"
+
+
+def with_none(values: Iterable[Label]) -> list[Label | None]:
+    """The choices for Python code, where the label "None" stands for None."""
+    return [None if value == "None" else value for value in values]
 
 
 def configspace_plain(space: Space) -> dict[str, Any]:
@@ -221,7 +226,7 @@ def _tune(domain: Domain) -> tuple[str, list[Any]]:
             return "loguniform" if log else "uniform", [low, high]
         case Int(low, high, step, log) if step == 1:
             return "lograndint" if log else "randint", [low, high + 1]
-    return "choice", [labels_of(domain)]
+    return "choice", [with_none(labels_of(domain))]
 
 
 def to_raytune(space: Space) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def test_the_terminal_says_what_the_default_is_and_how_to_save(
     words = " ".join(capsys.readouterr().out.split())
     assert "To save these trials: --format csv -o next.csv. Keep the column pedanova_next" in words
     assert "expected" in words
-    assert "better than all trials so far with" in words
+    assert "better than the best trial so far with" in words
 
 
 def test_the_watched_page_says_it() -> None:

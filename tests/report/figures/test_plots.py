@@ -287,3 +287,9 @@ def test_figures_look_as_they_did(a: pa.Analysis, kind: str, tmp_path: Path) -> 
     # Fonts may be hinted otherwise elsewhere; a bar, a line or a label too many shows far beyond this.
     if not renew:
         assert compare_images(str(expected), str(file), tol=8.0) is None
+
+
+@pytest.mark.parametrize("figure", ["densities", "effects", "reduction"])
+def test_an_unknown_parameter_is_named_with_the_nearest(a: pa.Analysis, figure: str) -> None:
+    with pytest.raises(PedanovaError, match="'lerning_rate'; did you mean 'learning_rate'"):
+        getattr(a.plot, figure)(names=["units", "lerning_rate"])

@@ -366,3 +366,11 @@ def test_an_absent_library_stays_absent(monkeypatch: pytest.MonkeyPatch) -> None
         **COUNTS
     )
     assert not {"pandas", "polars", "pyarrow"} & set(sys.modules)
+
+
+def test_dicts_that_begin_late_in_a_column_of_pandas() -> None:
+    """As Optuna's `trials_dataframe` after `enqueue_trial`: the first hundreds of cells are empty."""
+    cells = [None] * 150 + [{"x": place} for place in range(10)]
+    frame = pd.DataFrame({"x": np.linspace(0, 1, 160), "fixed": cells, "loss": np.linspace(1, 0, 160)})
+    a = pedanova.analyze(frame, "loss", params=["x", "fixed.x"])
+    assert a.space["fixed.x"].high == 9

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.data.column import Mask, as_column
 from pedanova.data.options import check_choice
@@ -204,9 +205,9 @@ def in_space_order(space: Space, cells: Mapping[str, np.ndarray]) -> Settings:
     return settings
 
 
-def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: int) -> NextTrials:
-    """Choose `n` configurations to run next in the region `within`; `goal` is ``know``, ``win`` or ``both``."""
-    many = as_whole(n, "n", 1, MOST_TRIALS)
+def next_trials_of(data: TrialData, number: object, goal: str, within: object, seed: int) -> NextTrials:
+    """Choose `number` configurations to run next in the region `within`; `goal` is ``know``, ``win`` or ``both``."""
+    many = as_whole(number, "number", 1, MOST_TRIALS)
     check_choice("goal", goal, Goal)
     part, notes = model_at_hand(data)
     model = part.around or part
@@ -220,8 +221,10 @@ def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: 
     near = neighbours(rules, run_settings(part, rules)[:NEAR_ROWS], rng)[: 0 if goal == "know" else None]
     near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
     candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
+    if within is not None and not len(candidates):
+        raise QueryError(Arg("within", within), " contains no configuration that is left to run; allow more values")
     if len(candidates) < many:
-        raise QueryError(Arg("n", n), f" is too large: only {len(candidates):,} configurations are left to run")
+        raise QueryError(Arg("number", number), f" is too large: only {len(candidates):,} configurations are left to run")
     fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
     objective = model.process(seed)
     if objective is None:
@@ -239,8 +242,12 @@ def next_trials_of(data: TrialData, n: object, goal: str, within: object, seed: 
     places = [place for place, *_ in chosen]
     drawn = data.levels.sign * objective.draw(candidates[places], DRAWS, rng)
     ends = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).T.tolist()
-    rows = zip(rules.values(candidates[places]), chosen, ends, strict=True)
-    trials = [NextTrial(present(one), way, why, middle, low, high) for one, (_, way, why), (low, middle, high) in rows]
+    better = np.mean(objective.observe(candidates[places], DRAWS, rng) < part.few.signed.min(), axis=0)
+    wins = [f"better than the best trial so far with {percent(float(one))} probability" for one in better]
+    rows = zip(rules.values(candidates[places]), chosen, wins, ends, strict=True)
+    trials = [
+        NextTrial(present(one), way, why or win, m, low, high) for one, (_, way, why), win, (low, m, high) in rows
+    ]
     return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
 
 

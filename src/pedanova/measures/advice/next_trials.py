@@ -178,7 +178,7 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 def choose_next(
     model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
 ) -> list[tuple[int, str, str]]:
-    """Choose one candidate for each goal; return its index, the goal, and the reason in words.
+    """Choose one candidate for each goal; return its index, the goal, and the reason in words (empty for ``win``).
 
     `even` is the slice of candidates that are spread evenly over the space. If `gaps` is True and the goal is ``know``,
     every second choice is the most uncertain candidate.
@@ -203,10 +203,9 @@ def choose_next(
         else:
             worth = expected_improvement(best, mean, deviation)
         place = int(np.where(left, worth, -np.inf).argmax())
-        reason = reason_for(
-            goal, fill, float((edge if goal == "know" else best) - mean[place]), float(deviation[place])
-        )
-        chosen.append((place, goal, reason))
+        chance = normal_below((edge - mean[[place]]) / deviation[place])
+        among = f"in the best {percent(TARGET)} with {percent(float(chance[0]))} probability"
+        chosen.append((place, goal, "" if goal == "win" else "far from all trials" if fill else among))
         left[place] = False
         column = scores.covariance(place) - sum(one * one[place] for one in known)
         known.append(column / math.sqrt(column[place] + noise + 1e-9))
@@ -221,13 +220,6 @@ def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
     gap = (best - mean) / deviation
     density: Reals = np.exp(-0.5 * gap**2) / math.sqrt(2.0 * math.pi)
     return (best - mean) * normal_below(gap) + deviation * density
-
-
-def reason_for(goal: str, fill: bool, below: float, deviation: float) -> str:
-    chance = percent(float(normal_below(np.array([below / deviation]))[0]))
-    if goal == "win":
-        return f"better than all trials so far with {chance} probability"
-    return "far from all trials" if fill else f"in the best {percent(TARGET)} with {chance} probability"
 
 
 def check_movable(rules: Rules) -> None:

@@ -11,6 +11,7 @@ from pedanova.errors import QueryError
 from pedanova.measures.advice.ask import gains_of
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions.ask import (
+    check_names,
     compare_objectives,
     densities_of_all,
     effects_within,
@@ -115,7 +116,7 @@ class Plots:
         def draw(name: str, one: Axes) -> Axes:
             return draw_densities(densities[name], one, row=ranked[name], shown=shown[name])
 
-        return with_legend(panels(list(ranked)[:SHOWN] if names is None else names, ax, draw))
+        return with_legend(panels(self._chosen(names, list(ranked)[:SHOWN]), ax, draw))
 
     def reduction(
         self,
@@ -153,7 +154,7 @@ class Plots:
         def draw(name: str, one: Axes) -> Axes:
             return draw_verdict(verdicts[name], densities[name], one, shown=shown[name])
 
-        return with_legend(panels(names or list(verdicts), ax, draw))
+        return with_legend(panels(self._chosen(names, list(verdicts)), ax, draw))
 
     def profile(
         self,
@@ -278,7 +279,12 @@ class Plots:
         def draw(name: str, one: Axes) -> Axes:
             return draw_marginal(effects.marginal(name), effects.mean, one, shown=shown.get(name))
 
-        return panels(names or list(effects)[:SHOWN], ax, draw)
+        return panels(self._chosen(names, list(effects)[:SHOWN]), ax, draw)
+
+    def _chosen(self, names: Names, usual: Sequence[str]) -> Sequence[str]:
+        chosen = [names] if isinstance(names, str) else list(names or usual)
+        check_names(chosen, self._data.space)
+        return chosen
 
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]

@@ -156,7 +156,11 @@ def _read_labels(name: str, series: Series) -> Column:
         codes = texts.cast(polars.Enum(labels)).to_physical().cast(polars.Int32).fill_null(-1)
         return recoded(Column(name, codes.to_numpy(), tuple(labels.to_list())))
     if module == "pandas":
-        return _encode(name, *sys.modules["pandas"].factorize(native))
+        try:
+            return _encode(name, *sys.modules["pandas"].factorize(native))
+        except TypeError:  # lists or dicts among the texts
+            cells = zip(native.isna(), native, strict=True)
+            return encode(name, (None if missing else str(value) for missing, value in cells))
     if module == "pyarrow":
         array = native.combine_chunks() if hasattr(native, "combine_chunks") else native
         if not hasattr(array, "dictionary"):
