@@ -224,7 +224,9 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     if within is not None and not len(candidates):
         raise QueryError(Arg("within", within), " contains no configuration that is left to run; allow more values")
     if len(candidates) < many:
-        raise QueryError(Arg("number", number), f" is too large: only {len(candidates):,} configurations are left to run")
+        raise QueryError(
+            Arg("number", number), f" is too large: only {len(candidates):,} configurations are left to run"
+        )
     fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
     objective = model.process(seed)
     if objective is None:
