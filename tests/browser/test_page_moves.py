@@ -156,7 +156,7 @@ def test_a_density_is_enlarged(page: Page, report: Path) -> None:
     page.open(report)
     page.click(".density[data-parameter=lr] .card-name")
     assert page.run("return document.getElementById('sheet').open")
-    assert "Importance for whether" in page.text("#sheet")
+    assert "The importance for the target" in page.text("#sheet")
     assert page.run("return document.querySelectorAll('#sheet .plot .target').length") == 1
     page.press("#sheet summary", " ")
     assert page.run("return document.querySelectorAll('#sheet tbody tr').length") > 5

@@ -65,7 +65,7 @@ class Axis:
 
 @lru_cache(maxsize=2048)
 def axis_of(grid: Grid, most: int = MOST_GROUPS) -> Axis:
-    """Divide the cells into groups: one per category, or at most `most` groups with about equal prior probability."""
+    """Divide the cells into groups: one per cell, or, for a range with many cells, groups of similar probability."""
     (block,) = grid.blocks
     live = grid.prior > 0
     if not block.ordered or int(live.sum()) <= most:
@@ -111,7 +111,7 @@ class Cloud:
 
     @property
     def uniform(self) -> Mapping[str, Groups]:
-        """For each parameter: the group of every point, for points drawn uniformly from the space."""
+        """The groups of points that were drawn uniformly from the space, for each parameter."""
         return self.places if self.anywhere is None else self.anywhere
 
     def activity(self, name: str) -> float:
@@ -199,8 +199,8 @@ def poorest(
 ) -> tuple[float, str, int, float] | None:
     """Find the slice of parameter `name` with the lowest density; returns (density, name, group, weight).
 
-    Returns None if no slice has a low density. `mass` has a row of weights for the target, and may have a
-    second row for a wider target. `places` is the group of each point plus 1; 0 means a missing value.
+    Returns None if no slice has a low density. `mass[0]` is the weight of each point in the target, and `mass[1]`,
+    if given, in a wider target. `places` is the group of each point plus 1, or 0 for a missing value.
     """
     axis = cloud.axes[name]
     if len(left) < 2:
@@ -266,7 +266,7 @@ def _gap_around(empty: Sequence[bool], place: int) -> int:
 
 
 def choose(boxes: Sequence[Box], keep: float, *, jointly: bool = False) -> Box:
-    """The smallest box that keeps enough of the target: `keep` for each cut, or for the whole box if `jointly`."""
+    """The smallest box that keeps the fraction `keep` of the target at each cut, or in total if `jointly` is true."""
     slack = 1e-9
     return [box for box in boxes if box.kept >= keep ** (1 if jointly else len(box.left)) - slack][-1]
 
@@ -351,7 +351,7 @@ def middle(domain: Domain, axis: Axis, grid: Grid, group: int) -> Label:
 
 
 def piles_up(density: Reals, end: int) -> bool:
-    """Whether the density is highest at `end` of the range (0: low, -1: high), in most of the resampled estimates."""
+    """Whether most resampled estimates of the density are highest at the low end (`end` is 0) or high end (-1)."""
     inwards = density if end == 0 else density[::-1]
     wide = max(1, len(inwards) // TENTHS)
     tenths = np.stack([part.mean(axis=0) for part in np.array_split(inwards, len(inwards) // wide)])
@@ -361,14 +361,14 @@ def piles_up(density: Reals, end: int) -> bool:
 
 
 def crowd(density: Reals, prior: Reals, end: int) -> float:
-    """The fraction of the good values in the outermost tenth of a range, at `end` (0: low, -1: high)."""
+    """The fraction of the good values in the lowest tenth (`end` is 0) or highest tenth (-1) of a range."""
     mass = density.mean(axis=1) * prior
     inwards = mass if end == 0 else mass[::-1]
     return float(inwards[: max(1, len(inwards) // TENTHS)].sum() / max(float(mass.sum()), 1e-300))
 
 
 def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bounds:
-    """New bounds for the `sides` at which good values are most frequent."""
+    """New bounds (low, high) of a wider range; `sides` says which of the two bounds to move."""
     mean = density.mean(axis=1)
     bounds: list[float | None] = []
     for low_side, wanted in zip((True, False), sides, strict=True):
@@ -380,7 +380,7 @@ def beyond(domain: Float | Int, density: Reals, sides: tuple[bool, bool]) -> Bou
 
 
 def _moved(domain: Float | Int, part: float, *, low_side: bool) -> float | None:
-    """Move the lower or upper bound outwards by `part` of the range, or return None if the new bound is invalid."""
+    """Move a bound outwards: `part` is a fraction of the range. Returns None if the new bound is invalid."""
     low, high = float(domain.low), float(domain.high)
     if domain.log:
         factor = math.exp(part * (math.log(high) - math.log(low)))

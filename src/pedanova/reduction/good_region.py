@@ -61,7 +61,7 @@ class Search:
 
     @cached_property
     def cells(self) -> CellsByName:
-        """For each parameter, the cell of every row: arrays (rows,)."""
+        """The cell of every row, as an array (rows,) for each parameter."""
         columns, space = self.observed.columns, self.observed.space
         return LazyMapping(space, lambda name: cells_of(columns[name], grid_of(space[name])))
 
@@ -212,7 +212,7 @@ def having(cloud: Cloud, name: str) -> int:
 def trimmed(
     cloud: Cloud, names: Iterable[str], keep: float, tried: Mapping[str, Groups], least: int = LEAST_TRIED
 ) -> Box:
-    """The box around the points of the cloud; a cut of a range must remove at least `least` trials."""
+    """The box around the points of the cloud; a range is cut only if this removes enough trials (`least`)."""
     boxes = way_down(cloud, [name for name in names if having(cloud, name) >= LEAST_TRIED])
     return looked_at(roomier(choose(boxes, keep, jointly=True), cloud), cloud.axes, tried, least)
 
@@ -292,11 +292,11 @@ class GoodRegion:
         return GoodRegion.of(self.search, rows)
 
     def bounds(self, names: Sequence[str], keep: float) -> Box:
-        """Cut each parameter in `names` so that it keeps the fraction `keep` of the good rows."""
+        """Cut the parameters in `names`; each cut keeps about the fraction `keep` of the good rows."""
         return choose(way_down(self.cloud, names), keep)
 
     def as_small(self, names: Sequence[str], keep: float, volume: float) -> Box:  # noqa: ARG002
-        """The largest box of about `volume` or less; it is for cross-validation, where `bounds` gives larger boxes."""
+        """The largest box with about the given volume or less; cross-validation compares boxes of similar size."""
         boxes = way_down(self.cloud, names)
         return next((box for box in boxes if box.volume(self.cloud) <= SAME_SIZE * volume), boxes[-1])
 
@@ -310,7 +310,7 @@ class ModelGoodRegion(GoodRegion):
     """The good region found with a model, from each point's probability of being in the best tenth of the target."""
 
     estimator = "surrogate"
-    decides = "the target's best tenth (by the model)"
+    decides = "the target's best tenth (according to the model)"
 
     @classmethod
     def by(
@@ -340,7 +340,7 @@ class TrialGoodRegion(GoodRegion):
     tried: Mapping[str, Groups]  # the groups of every row
     wider: Cloud  # the whole target
     even = False
-    spread = "no part of the range has enough poor trials to be cut off"
+    spread = "no part of the range can be cut off, because none has enough poor trials"
     decides = "the best configurations tried"
 
     @classmethod
@@ -394,7 +394,7 @@ def good_region_of(search: Search, importances: Importances) -> GoodRegion:
 def laid_out(
     observed: Observations, cells: CellsByName, most: int = MOST_GROUPS
 ) -> tuple[dict[str, Axis], Mapping[str, Groups]]:
-    """The groups of cells (an `Axis`) of every parameter with a single domain, and the group of each row."""
+    """Divide the cells of each parameter into groups (an `Axis`), and find the group of each row."""
     axes = {
         name: axis_of(grid_of(parameter), most)
         for name, parameter in observed.space.items()
@@ -404,8 +404,8 @@ def laid_out(
 
 
 def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> Reals:
-    """How often each point has a rank in range(first, last), as an array (points, opinions); each column sums to 1. An
-    opinion is an estimate from one subset of the posterior samples."""
+    """How often each point is ranked from `first` to `last - 1`, as an array (points, opinions). Each column sums to 1.
+    The posterior samples are divided into as many parts as there are opinions, and each part gives one column."""
     mass = np.zeros((len(samples), opinions))
     for draw, order in enumerate(samples.order):
         mass[order[first:last], draw % opinions] += 1.0
@@ -413,7 +413,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
-    """Upper limits for each parameter's influence on the prediction or on the best half, whichever is larger."""
+    """Upper limits of each parameter's influence: the larger of the limits for the prediction and for the best half."""
     half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):

@@ -48,7 +48,7 @@ Holds = Callable[[Rows], Mask]  # a function that says which rows lie in a box
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """For each row: whether it lies in the final box, and in the boxes of the cross-validation."""
+    """Which rows lie in the final box, and which rows lie in the boxes of the cross-validation."""
 
     inside: Mask  # (rows,) in the printed box
     without: Mask  # (rows,) in the box that was chosen without the row
@@ -58,7 +58,7 @@ class Judgement:
         return float(self.inside[wanted].mean()) if wanted.any() else 0.0
 
     def kept_of(self, wanted: Mask) -> Proportion:
-        """The fraction of the `wanted` rows inside the final box, corrected for optimism by cross-validation."""
+        """The fraction of the rows in the mask `wanted` that lie in the final box, corrected by cross-validation."""
         if not wanted.any():
             return proportion_of(0.0, 1)
         luck = float(self.chosen[wanted].mean()) - float(self.without[wanted].mean())
@@ -66,7 +66,7 @@ class Judgement:
 
 
 def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
-    """Cross-validate the final box `printed`; `box_of` computes a box from the given rows."""
+    """Evaluate a box by cross-validation; `printed` says which rows are in it, `box_of` finds a box from other rows."""
     rows = np.flatnonzero(search.counted)
     alike = configurations(search.cells, rows)  # rows of one configuration are in the same fold
     fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
@@ -254,13 +254,14 @@ def pile_in_words(
     parameter: Float | Int, piled: tuple[float | None, float | None], cut: Verdict, *, applied: bool
 ) -> str:
     sides = [
-        f"{word} bound {short(bound)}: try {short(new)}"
+        f"{short(new)} as {word} bound instead of {short(bound)}"
         for word, bound, new in zip(("lower", "upper"), (parameter.low, parameter.high), piled, strict=True)
         if new is not None
     ]
     narrowed = f"; {cut.reason}" if cut.advice == "narrow" else ""
     how = "" if applied else " (not applied; widen=True or --widen applies it)"
-    return f"good values are most frequent at the {' and at the '.join(sides)} if such values are valid{how}{narrowed}"
+    tries = " and ".join(sides)
+    return f"good values are most frequent at a bound; try {tries} if such values are valid{how}{narrowed}"
 
 
 def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:

@@ -43,7 +43,7 @@ class Verdict:
         The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
-        New bounds (low, high) to try if good values are most frequent at a bound, with None for an unchanged bound.
+        A wider range to try (low, high), if good values are most frequent at a bound. None means an unchanged bound.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Verdict:
     pieces: tuple[Domain, ...] = ()
 
     def suggested(self) -> str:
-        """Describe the new domain and bounds to try; empty if nothing changes.
+        """Describe the new domain, and wider bounds to try; the text is empty if nothing changes.
 
         Returns
         -------
@@ -110,8 +110,8 @@ class Evidence:
         The fraction of the space that is left. A range is measured on the parameter's scale (log or linear), and fixed
         parameters are ignored.
     enrichment
-        How many times as often a random draw is in the target, compared with the original space, or None with an
-        adaptive sampler.
+        The fraction of the smaller space that is in the target, divided by the fraction of the original space that is
+        in the target. It is None after an adaptive sampler.
     rows
         The number of rows that were used.
     estimator
@@ -200,11 +200,12 @@ class ReducedSpace(NamedTable[Verdict]):
         likelier = ""
         if e.enrichment is not None:
             times = short(e.enrichment, 2)
-            likelier = f". In the smaller space, a random draw is in the target {times} times as often as before"
+            likelier = f". A random draw from the smaller space is in the target {times} times as often as "
+            likelier += "a random draw from the original space"
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
         worth = (
             f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds. "
-            f"By cross-validation, {e.kept} of new good rows lie inside. Of their best fifth, {e.best} lie inside."
+            f"By cross-validation, {e.kept} of new good rows and {e.best} of the best fifth of them lie inside."
         )
         if any(row.advice == "narrow" for row in self.rows):
             worth += (
@@ -230,7 +231,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return "\n".join([table, "", textwrap.fill(self.summary(), width), "", *reasons])
 
     def to(self, tool: str) -> Any:
-        """The space as objects of a tool.
+        """Convert the space to the objects of a tool, such as distributions of Optuna.
 
         Parameters
         ----------

@@ -74,25 +74,25 @@ def shares_over_studies(pooled: Pooling) -> str:
     if not first:
         return f"Over {len(pooled.answers)} studies no parameter matters clearly."
     named = joined([f"{row.name} ({percent(row.share)})" for row in first])
-    return f"Over {len(pooled.answers)} studies {named} matter most for whether a row is in {pooled.target}."
+    return f"Over {len(pooled.answers)} studies, whether a row is in {pooled.target} depends most on {named}."
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:
-    """The meaning of each printed column, by its title; the empty title has remarks on the whole table."""
+    """The meaning of each printed column, by its title; the key "" has a remark on the whole table."""
     against_region = importances.baseline == "region"
     base = "the other rows" if against_region else "a uniform draw from the space"
     drawn = "" if against_region else ", if rows were drawn uniformly"
     words = {
         "importance": "importance: how well the parameter alone explains whether a row "
         f"{reached_in_words(importances.target)}{drawn}, corrected for chance (0 %: not at all; 100 %: fully). "
-        "Python calls it share."
-        + (" For a conditional parameter, it is the effect of the value only." if importances.is_conditional else "")
+        "In Python, its name is share."
+        + (" Whether a conditional parameter has a value does not count." if importances.is_conditional else "")
         + (" ~ means no clear effect (p above 0.05, or importance below 0.5 %)." if importances.is_sure else "")
         + ("" if all(row.varied for row in importances.rows) else f" {UNKNOWN} means: {NEVER}."),
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",
         "good values": "good values: values that are clearly more frequent in the target than in other rows.",
         "ratio": "ratio: importance divided by the sum of all importances.",
-        "in best trials": "in best trials: the ratio if your best trials are compared with a uniform draw.",
+        "in best trials": "in best trials: the ratio if your best trials are compared with rows drawn uniformly.",
         "divergence": f"divergence: how much the target's values differ from {base} (PED in the paper).",
         "raw share": "raw share: the importance before the correction for chance.",
         "active in": "active in: the fraction of the rows in which the parameter has a value.",

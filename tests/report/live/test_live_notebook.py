@@ -56,7 +56,7 @@ def test_a_question_can_be_set(w: Any) -> None:
     [
         ({"rl": (0, 1)}, "no parameter is called 'rl'"),
         ({"opt": ["adan"]}, "no value is called 'adan'; did you mean 'adam'?"),
-        ({"opt": []}, "names no value"),
+        ({"opt": []}, "the list is empty"),
         ({"on": [1]}, "no value is called 1"),
         ({"lr": (1, 0.1)}, "swap them"),
         ({"lr": 0.1}, "must be [low, high]"),

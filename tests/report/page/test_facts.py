@@ -103,7 +103,7 @@ def test_the_ladder_has_what_was_asked_and_enough_rows(steps: pa.Analysis) -> No
     parts = [rung.part for rung in ladder_of(steps.data, [Fraction(3, 10)], None).rungs]
     assert parts == sorted({*RUNGS, Fraction(3, 10)} - {Fraction(1, 100)})  # 4 rows of 400
     ladder = ladder_of(steps.data, [], None)
-    assert ladder.notes == ("the sliders leave out targets with fewer than 5 rows: the best 1 %",)
+    assert ladder.notes == ("the sliders have no step for the best 1 %, because such a target has fewer than 5 rows",)
     assert [rung.rows for rung in ladder.rungs][-1] == 400
     assert ladder.rungs[-1].threshold is None
     for rung in ladder.rungs[:-1]:
@@ -115,7 +115,7 @@ def test_rungs_of_the_same_rows_are_one() -> None:
     steps = pa.analyze({"x": np.arange(400.0), "y": np.repeat(np.arange(10.0), 40)}, "y", params=["x"])
     ladder = ladder_of(steps.data, [Fraction(1, 10)], None)
     assert [float(rung.part) for rung in ladder.rungs] == [0.1, 0.2, 0.5, 1.0]
-    assert "the same rows as the next step: the best 1 %, 2 %, 5 %" in ladder.notes[0]
+    assert "for the best 1 %, 2 %, 5 %, because the next step has the same rows" in ladder.notes[0]
 
 
 def test_a_loaded_analysis_has_the_rungs_that_were_counted(steps: pa.Analysis, tmp_path: Path) -> None:

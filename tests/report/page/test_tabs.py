@@ -249,7 +249,7 @@ def test_of_many_some_are_shown_with_intervals_and_the_rest_is_counted() -> None
     ("study", "said"),
     [
         ({"column": "dataset", "name": "lettr"}, "letter"),
-        ({"column": "lr", "name": "0.5"}, "not the column that names the studies"),
+        ({"column": "lr", "name": "0.5"}, "not the column with the names of the studies"),
         ({"column": "dataset"}, "must be"),
         ("letter", "must be"),
     ],

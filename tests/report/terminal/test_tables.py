@@ -383,11 +383,11 @@ def test_one_line_for_each_kind() -> None:
     assert found == [
         "s, t: named like a seed",
         "3 of 9 rows failed; 1 row was pruned",
-        "left out: id; --params names the columns to use",
+        "left out: id; --params selects the columns to use",
         "--notes prints all 9 notes",
     ]
     assert [note.in_shell() for note in in_short([*SPACE, ODD, RESULTS])] == [
-        "left out: id; --params names the columns to use",
+        "left out: id; --params selects the columns to use",
         "named like results and left out: acc; name in --params what is a setting",
         "ranges guessed from the data: a, 'b, c', d; --space sets them",
         "--notes prints all 5 notes",

@@ -116,7 +116,7 @@ pedanova.chips = (function () {
     const text = button("", `${name} ${words(part)}. Type another.`, () => edit(chip, name, typedOf(part), (typed) => readPart(name, typed)), "chip-text");
     text.append(make("b", "", short_), ` ${words(part)}`);
     text.dataset.focus = `text ${name}`;
-    const eye = button(off ? "○" : "●", off ? `Use ${name} again` : `Leave ${name} out for now`, () => toggle(name), "chip-side");
+    const eye = button(off ? "○" : "●", off ? `Use the selection of ${name} again` : `Ignore the selection of ${name} for now`, () => toggle(name), "chip-side");
     eye.setAttribute("aria-pressed", String(!off));
     eye.dataset.focus = `eye ${name}`;
     const cross = button("×", `Remove ${name}`, () => pedanova.state.select(name, null), "chip-side");
@@ -151,7 +151,7 @@ pedanova.chips = (function () {
     }
     const both = text.match(reads("N? (?:to|–|…|\\.\\.) N?")), one = text.match(reads("(<=|≤|>=|≥|=)? N"));
     const ends = both ? [both[1], both[2]] : one ? (/[<≤]/.test(one[1] || "") ? [null, one[2]] : /[>≥]/.test(one[1] || "") ? [one[2], null] : [one[2], one[2]]) : null;
-    if (!ends) throw new Error('type "0.001 to 0.3", "<= 3" or nothing for all');
+    if (!ends) throw new Error('type a range, such as "0.001 to 0.3" or "<= 3"; an empty field selects all values');
     const range = ends.map((end) => (end === null || end === undefined ? null : Number(end)));
     if (range[0] === null && range[1] === null) return pedanova.state.select(name, null);
     if (range[0] !== null && range[1] !== null && range[0] > range[1]) range.reverse();

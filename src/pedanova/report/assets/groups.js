@@ -9,7 +9,7 @@ pedanova.groups = (function () {
 
   function mount(element) {
     const { group } = pedanova.facts;
-    piece = pane.piece("groups", `Side by side, by ${group}`, { csv: lines });
+    piece = pane.piece("groups", `Studies side by side (column ${group})`, { csv: lines });
     order = make("select", "chip-choice groups-order");
     set(order, { "aria-label": "Which studies come first" });
     for (const [key, words] of Object.entries(ORDERS)) order.append(set(make("option", "", words), { value: key }));

@@ -113,7 +113,7 @@ pedanova.means = (function () {
     const order = one.mean.map((value, i) => [value, i]).filter(([value]) => value !== null).sort((a, b) => a[0] - b[0]);
     if (!order.length) return `${one.parameter}: too few rows for a mean`;
     const [low, high] = [order[0], order[order.length - 1]];
-    return `${one.parameter}: mean from ${short(low[0])} at ${placeOf(parameter, low[1])} to ${short(high[0])} at ${placeOf(parameter, high[1])}`;
+    return `${one.parameter}: the lowest mean is ${short(low[0])}, at ${placeOf(parameter, low[1])}; the highest mean is ${short(high[0])}, at ${placeOf(parameter, high[1])}`;
   }
 
   function lines() {

@@ -43,7 +43,7 @@ pedanova.pairs = (function () {
       const what = !found.rows.length ? "There are fewer than two parameters."
         : sure ? `In ${pedanova.count(sure)} of ${pedanova.plural(found.rows.length, "pair")}, the two parameters clearly explain more together than separately.`
           : "No two parameters clearly explain more together than separately.";
-      pane.said(list.note, moved ? `Shown for ${pane.questionWords(question)}. This file has no pairs for the current question.` : what, moved ? "warned" : "");
+      pane.said(list.note, moved ? `Shown for ${pane.questionWords(question)}. This file contains no pairs of parameters for the current question.` : what, moved ? "warned" : "");
     }
     show(pedanova.state.get(), pedanova.page.answer() || {});
   }

@@ -70,8 +70,8 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file has no cells for the current question.`
-      : "Each cell shows how many of its rows are good. Colour: how frequent good rows are, compared with the mean of all cells. Hatched: fewer than five good rows are expected.", about.moved ? "warned" : "");
+    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file contains no such figure for the current question.`
+      : "Each cell shows how many of its rows are good. The colour shows whether good rows are more or less frequent than in the whole figure. In hatched cells, fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }
 
@@ -123,7 +123,7 @@ pedanova.plane = (function () {
       group.append(text);
     }
     const told = `${found.first} ${found.first_cells[i]}\n${found.second} ${found.second_cells[j]}\n`
-      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as on average${few ? `\nonly ${pedanova.short(expected, 2)} expected, so this may be chance` : ""}` : "no rows");
+      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as in the whole figure${few ? `\nonly ${pedanova.short(expected, 2)} expected, so this may be chance` : ""}` : "no rows");
     return pedanova.tip(group, told);
   }
 

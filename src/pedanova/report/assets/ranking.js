@@ -82,7 +82,7 @@ pedanova.ranking = (function () {
     scale(frame.most);
     fit.hidden = frame.needed * 1.5 > frame.most;
     lines();
-    const by = answer.by === "counts" ? "From counts." : "From a model of the objective.";
+    const by = answer.by === "counts" ? "Computed from counts." : "Computed with a model of the objective.";
     const first = answer.sample ? ` A first answer from ${pedanova.count(answer.sample)} rows.` : "";
     return say(note, answer.pending ? `${first || "A first answer."} Intervals follow.`.trim() : `${by}${first}`);
   }

@@ -7,10 +7,10 @@ pedanova.source = (function () {
   let answerer = null;
   const MISSING = {
     answer: "This file has no answer for these percentages of target and region.",
-    pairs: "This file has no pairs for this target and region; pedanova explore computes them.",
+    pairs: "This file contains no pairs of parameters for this target and region; pedanova explore computes them.",
     plane: "This file has no figure of two parameters for this question; pedanova explore draws it.",
     groups: "This file has no comparison of studies for this question; pedanova explore --group computes it.",
-    space: "This file has no smaller space for this question; pedanova explore computes it.",
+    space: "This file contains no suggestion for a smaller search space for this question; pedanova explore computes it.",
   };
 
   /* A key that is equal for equal questions. */

@@ -245,7 +245,7 @@ def draw_along(along: Along, ax: Axes | None = None) -> Axes:
         ax.legend(fontsize="small", frameon=False)
     if along.since is not None:
         ax.axvline(along.since, color=ink["soft"], linestyle="--", linewidth=1, zorder=2)
-        words = f" same ranking from {short(along.since)} on"
+        words = f" the ranking stays the same from {short(along.since)} on"
         ax.annotate(words, (along.since, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize="small")
     if budgets[0] > 0 and budgets[-1] / budgets[0] > LOG_SPAN:
         ax.set_xscale("log")
@@ -297,8 +297,8 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
 def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
     """Draw a map of lifts: how frequent the target is in each cell, relative to the whole region.
 
-    The text in a cell is target rows / region rows. The colour scale is linear in log₂ from ¼ to 4 times. Cells that
-    differ only by chance are pale, and cells with fewer than five expected target rows are hatched.
+    The text "3 / 10" in a cell means that 3 of its 10 rows are in the target. Colours end at ¼ and 4 times the mean.
+    Pale cells may differ from the mean by chance. In hatched cells, fewer than five target rows are expected.
     """
     rows, columns = plane.target.shape
     ax, ink = axes_with_ink(ax, 2.4 + 0.62 * rows, max(3.0, 1.6 + 0.42 * columns))
@@ -332,7 +332,7 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
     bar = ax.figure.colorbar(mappable, ax=ax, label="times as often", shrink=0.9)
     bar.set_ticks(list(TIMES), labels=list(TIMES.values()))
     bar.ax.minorticks_off()
-    ax.set_title("rows of the target / of the region", loc="left", fontsize="small", color=ink["soft"])
+    ax.set_title("target rows / all rows in each cell", loc="left", fontsize="small", color=ink["soft"])
     return ax
 
 
@@ -340,7 +340,7 @@ ARROWS = {"minimize": "↓", "maximize": "↑"}
 
 
 def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
-    """Draw every row by two objectives: target rows filled, others open, and a line along the Pareto front."""
+    """Draw a scatter plot of two objectives: filled dots are rows in the target, a line is the Pareto front."""
     ink = colours_of(ax)
     others, inside = tradeoff.values[~tradeoff.target], tradeoff.values[tradeoff.target]
     open_marks = {"s": 14, "facecolors": "none", "edgecolors": ink["region"], "linewidths": 0.7}
@@ -358,7 +358,7 @@ def draw_tradeoff(tradeoff: Tradeoff, ax: Axes) -> Axes:
 
 
 def draw_objectives(tradeoff: Tradeoff, answers: Mapping[str, Importances]) -> Axes:
-    """Draw a scatter plot of two objectives, and next to it a panel of shares for each of `answers`."""
+    """Draw a scatter plot of two objectives, and one panel with shares for each entry of `answers`."""
     names, many = list(next(iter(answers.values()))), len(answers)
     size = (5.0 + 2.6 * many, max(3.8, 1.2 + 0.3 * len(names)))
     ratios = {"width_ratios": [2.2, *[1.0] * many]}

@@ -50,7 +50,7 @@ Rows: TypeAlias = object  # a target or region of `importance`
 class Plots:
     """The figures of an analysis. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
 
-    Use ``a.plot``; all examples use the `a` of this example.
+    Use ``a.plot``. The examples of all methods use the analysis `a` of this example.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Plots:
         names, ax
             `names`: one parameter, several, or None for all. `ax`: one Axes per parameter, or None for a new figure.
         reduced
-            The result of `Analysis.reduce` to draw; by default, `reduce` is called.
+            A result of `Analysis.reduce`; without it, `reduce` is called.
 
         Examples
         --------
@@ -234,7 +234,7 @@ class Plots:
         cells: int = 8,
         ax: Axes = None,
     ) -> Axes:
-        """Draw how frequent the target is in each cell of two parameters.
+        """Draw a map of two parameters that shows how frequent the target is in each cell.
 
         Parameters
         ----------
@@ -289,7 +289,7 @@ class Plots:
     def objectives(
         self, target: Rows = DEFAULT.target, *, objectives: Sequence[str] | None = None, **options: Unpack[How]
     ) -> Axes:
-        """Draw a scatter plot of two objectives with the Pareto front, and the shares for each objective and for both.
+        """Draw two objectives with their Pareto front, and the shares for each objective and for both together.
 
         Parameters
         ----------

@@ -59,7 +59,7 @@ HEADER = "x-pedanova-token"  # a header that only the page sends, so that other 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The token that the page sends with each request; the page gets it for the one-time ticket in its URL."""
+    """The token that a page sends with each request, and the one-time tickets (in URLs) with which a page gets it."""
 
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     tickets: list[str] = field(default_factory=list)  # unused tickets
@@ -281,7 +281,7 @@ async def body_of(request: Request) -> dict[str, Any]:
     except ValueError:
         raise QueryError("a question must be JSON") from None
     if not isinstance(data, dict):
-        raise QueryError("a request must be an object with a part and a question")
+        raise QueryError('a request must be an object with the keys "part" and "question"')
     return data
 
 

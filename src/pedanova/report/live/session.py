@@ -41,7 +41,7 @@ class PageRequest:
     @classmethod
     def parse(cls, data: Any, space: Space) -> PageRequest:
         if not isinstance(data, dict):
-            raise QueryError("a request must be an object with a part and a question")
+            raise QueryError('a request must be an object with the keys "part" and "question"')
         part, client = data.get("part"), data.get("client", "")
         if not isinstance(part, str) or part not in BY_NAME:
             raise QueryError(f"part {str(part)[:40]!r} is not known; choose one of {', '.join(BY_NAME)}")
@@ -99,7 +99,7 @@ class Session:
     options
         The options of `Analysis.importance` for every answer; they are checked at the start.
     source
-        The source as text for shell commands, followed by options such as ``--objective``.
+        The source and its options as in a shell command, such as ``trials.csv --objective error``.
     watch
         Whether `renew` may replace the analysis by a newer one.
     group
@@ -185,13 +185,13 @@ class Session:
         if question.study is None:
             return a
         if question.study.column != self.group:
-            raise QueryError(f"study: {question.study.column!r} is not the column that names the studies")
+            raise QueryError(f"study: {question.study.column!r} is not the column with the names of the studies")
         study = groups_by(a, question.study.column)[question.study.name]
         draw_like(study, a)
         return study
 
     def csv(self, request: PageRequest) -> Iterator[str]:
-        """All selected rows as CSV text with all digits, in pieces."""
+        """Yield all selected rows as pieces of CSV text; numbers have all digits."""
         who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
         pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)

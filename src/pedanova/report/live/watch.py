@@ -34,7 +34,7 @@ class Update:
 
 
 class Watches(Protocol):
-    """The interface of an object that reads a source again; its errors have clear messages."""
+    """The interface of an object that reads a source again; the page shows its error messages."""
 
     @property
     def shown(self) -> str: ...  # the source as it may be printed

@@ -42,8 +42,8 @@ class Widget:
 
 
 OF_A_REPORT = ("ladder", "reduce")  # options that a live page does not use
-GET_IT = "This page has fixed answers. To select rows: pip install 'pedanova[notebook]', and run the cell again."
-NO_ROWS = "This page has fixed answers: the rows are no longer available (loaded without rows, or merged)."
+GET_IT = "This page cannot answer new questions. To select rows: pip install 'pedanova[notebook]' and rerun the cell."
+NO_ROWS = "This page cannot answer new questions: the rows are no longer available (loaded without rows, or merged)."
 
 
 def cell_of(

@@ -84,15 +84,15 @@ class Inside:
 
 
 def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, Region]:
-    """The analysis of the selected rows, the target and the region of a question."""
+    """Returns (analysis of the selected rows, target, region) for a question."""
     here = inside(a, question)
     return here.analysis, here.target, here.region
 
 
 def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
-    """Find the rows, the target and the region of a question; `of` is a sample to use instead of all rows.
+    """Find the rows, the target and the region of a question; a sample given as `of` is used instead of all rows.
 
-    If rows are selected, a quantile of all rows is replaced by the objective value at this quantile.
+    If rows are selected, "the best 10 % of all rows" becomes a limit, such as "error ≤ 0.03", and means the same rows.
     """
     rows = a if of is None else of
     sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
@@ -137,10 +137,10 @@ def answer(
     source: str = "",
     **how: Unpack[How],
 ) -> dict[str, Any]:
-    """The importances as JSON, with densities if `drawn`, and with intervals, p-values and notes if `sure`.
+    """The importances as JSON; `drawn` adds densities, and `sure` adds intervals, p-values and notes.
 
-    A quick answer (not `sure`) comes from a sample if the table is large, unless the counts of all rows can answer the
-    question. With `names` (the parameters on the screen), a quick answer uses counts until a model is fitted.
+    Without `sure`, the answer is quick: for a large table it uses a sample, unless the counts of all rows suffice.
+    `names` are the parameters on the screen. If they are given, quick answers use counts until a model is fitted.
     """
     if names is not None and not sure and is_unfitted(a):
         how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
@@ -228,12 +228,12 @@ def remembered(a: TrialData, key: str, make: Callable[[], Value]) -> Value:
 
 
 def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
-    """Return the cached result of `make`; the key is made of `what`, the question and the options."""
+    """Call the function `make`, or return its cached result; `what` is a part of the cache key."""
     return remembered(a, json.dumps([what, question.to_json(), how], sort_keys=True, default=str), make)
 
 
 def fewer(most: int, a: TrialData) -> int:
-    """How many results to cache: `most` for up to twenty parameters, fewer for more parameters."""
+    """How many results to cache: the number `most`, or a smaller number if there are more than twenty parameters."""
     return max(4, min(most, 20 * most // len(a.tallies)))
 
 
@@ -321,7 +321,7 @@ def side_by_side(
 ) -> dict[str, Any]:
     """The shares over all studies, and the shares with intervals in each of the first `limit` studies, as JSON."""
     if column is None:
-        raise QueryError("to compare studies, name their column: open the table with --group COLUMN")
+        raise QueryError("to compare studies, open the table with --group COLUMN (the column with the study names)")
     how, studies, notes = question.how(options), groups_by(a, column), []
     if len(studies) > MODELLED and how["estimator"] == "auto":
         how["estimator"] = "counts"
@@ -372,7 +372,7 @@ def with_intervals(
 
 
 def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
-    """The Python call that gives the same numbers: `across` with the same question."""
+    """The Python code that gives the same numbers: a call of `across`."""
     given = [f"group={column!r}", f"target={python_rows(question.target)}"]
     given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]
     if question.selection:
@@ -431,7 +431,7 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
 def smaller_space(
     a: TrialData, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
 ) -> dict[str, Any]:
-    """The space that `reduce` suggests for the target as JSON, or the reason why there is none."""
+    """The smaller space that `reduce` suggests, as JSON, or the reason why there is none."""
     inner, target, _ = asked_of(a, question)
     asking = Question(target, as_region(1, "region"), estimator=estimator, seed=seed)
     return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
@@ -536,11 +536,11 @@ MOST_MODELLED = 5  # with more objectives, counts answer, because models would t
 def objectives(
     a: TrialData, question: PageQuestion, *, across: int = 0, up: int = 1, **how: Unpack[How]
 ) -> dict[str, Any]:
-    """The shares for each objective and for all together, and a plot of objectives `across` (x) and `up` (y)."""
+    """The shares for each objective and for all together, and a plot; `across` is the objective on x, `up` on y."""
     inner, target, region = asked_of(a, question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
-        raise QueryError(f"{across} and {up} must be the numbers of two different objectives, below {len(goals)}")
+        raise QueryError(f"{across} and {up} must be two different objectives, numbered from 0 to {len(goals) - 1}")
     brief = len(goals) > MOST_MODELLED
     if brief:
         how = {**how, "estimator": "counts", "draws": 0}
@@ -554,7 +554,7 @@ def objectives(
         for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
     ]
     return {
-        "best": ORDER_OF_FRONTS + " From counts, without intervals." * brief,
+        "best": ORDER_OF_FRONTS + " The importances come from counts, without intervals." * brief,
         "names": goals,
         "importances": {name: importance_rows(one.rows) for name, one in answers.items()},
         "plane": {"axes": axes, "cells": cells},  # cells with rows: column, line, rows, good rows, front rows

@@ -66,7 +66,7 @@ class Card:
 
 
 def checked(default: Any, fits: Callable[[Any], bool], rule: str, each: Check | None = None) -> Check:
-    """A function that checks an argument of a request: it returns the value, or `default` if it is missing."""
+    """A function that checks an argument of a request and returns its value, or `default` if it has no value."""
 
     def check(value: Any, name: str, space: Space) -> Any:
         if value is None:
@@ -320,8 +320,8 @@ def payload_of(
 ) -> Payload:
     """The facts and answers that a report file contains; `options` are those of `Analysis.importance`.
 
-    With `brief`, only the first question has intervals. With very many parameters, a file is always brief, and contains
-    only the given questions.
+    If `brief` is true, only the answer to the first question has intervals. If there are very many parameters, this is
+    always so, and the file contains only the given questions.
     """
     fixed = None if within is None and study is None else FixedRows.chosen(within, a.rows, a.space, study)
     a = a if within is None else a.within(within)
@@ -400,6 +400,6 @@ def as_band(steps: Ladder, rows: object, name: str) -> Region:
     part = part_of(rows)
     if part is None and not isinstance(rows, Region):
         raise QueryError(
-            f"questions: the {name} must be a quantile or a limit of the objective; choose rows with within="
+            f"questions: the {name} must be a quantile or a limit of the objective; use within= to select rows"
         )
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)

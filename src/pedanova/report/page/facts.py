@@ -40,7 +40,7 @@ Reach: TypeAlias = Callable[[object], tuple[float, int]]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of the page's slider: the best fraction `part` of the rows."""
+    """One step of the page's slider, such as the best 10 % of the rows; then `part` is 0.1."""
 
     part: Fraction
     words: str
@@ -56,13 +56,13 @@ class Ladder:
     notes: tuple[Note, ...] = ()
 
     def place(self, part: Fraction) -> int:
-        """The index of the slider step `part`, or of the step with the same rows."""
+        """The index of the slider step with the quantile `part`, or of the step that has the same rows."""
         parts = [rung.part for rung in self.rungs]
         return parts.index(part) if part in parts else next(i for i, p in enumerate(parts) if p > part)
 
 
 def part_of(rows: object) -> Fraction | None:
-    """The quantile of a target or region, or None if `rows` is not a quantile."""
+    """The quantile of a target or region, or None if it is given in another way, such as a limit of the objective."""
     if isinstance(rows, Region):
         plain = rows.kind == "quantile" and not rows.low
         return (WHOLE if rows.high is None else Fraction(rows.high)) if plain else None
@@ -80,9 +80,9 @@ def ladder_of(
     of: str = "rows",
     seed: int = 0,
 ) -> Ladder:
-    """The slider steps: `chosen`, or the usual steps with enough rows; the `wanted` steps are always included.
+    """The slider steps: all in `wanted`, and those in `chosen` or, if it is None, the usual steps with enough rows.
 
-    `of` has the same meaning as in `TrialData.reach`.
+    The option `of` is the same as for `TrialData.reach`.
     """
     reach = partial(a.reach, of=of, seed=seed)
     needed = {*wanted, WHOLE}
@@ -100,7 +100,7 @@ def ladder_of(
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    words = f"the sliders leave out targets with fewer than {least} rows: the best {names}"
+    words = f"the sliders have no step for the best {names}, because such a target has fewer than {least} rows"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
@@ -129,7 +129,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        words = f"the sliders leave out targets with the same rows as the next step: the best {names}"
+        words = f"the sliders have no step for the best {names}, because the next step has the same rows"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))
 
@@ -192,7 +192,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
-    """Pairs (objective, fraction of rows that reach it); neighbours are at least `LEAST_APART` rows apart."""
+    """Pairs (objective, fraction of rows that reach it); each pair adds at least `LEAST_APART` rows."""
     by_level = next(iter(a.tallies.values())).rows_by_level()
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
@@ -233,7 +233,7 @@ def rounded(value: float, digits: int = DIGITS) -> float | int | None:
 
 
 def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
-    """The numbers rounded to `many` significant digits, with None for numbers that are not finite."""
+    """Round numbers; `many` is the number of significant digits. Numbers that are not finite become None."""
     given = np.fromiter(values, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         places = many - 1 - np.floor(np.log10(np.abs(given)))

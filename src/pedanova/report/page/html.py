@@ -1,7 +1,7 @@
 """The page's HTML: a template, its style and scripts, and a payload (the data). The page loads nothing else.
 
-A static file, the explorer's server and a notebook use the same template; the payload says which one it is. Text
-from the user, such as names, is in the base64 payload or is passed through `escape`.
+A static file, the explorer's server and a notebook use the same template; the payload says where the page is
+shown. Text from the user, such as names, is in the base64 payload or is passed through `escape`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def packed(payload: Payload) -> str:
 
 
 def policy(facts: dict[str, Any], style: str, scripts: list[str]) -> str:
-    """A content security policy that allows only `scripts` and `style`; a live page may contact only its own server."""
+    """A content security policy that allows only the given scripts and style; a live page can contact its server."""
     digests = " ".join(digest(script) for script in scripts)
     own = " connect-src 'self';" if facts["live"] == "http" else ""
     return (

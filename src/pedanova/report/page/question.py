@@ -1,7 +1,7 @@
 """The question of the page, as JSON and as code: a selection of rows, a target, a region and a baseline.
 
-The page keeps its question as plain JSON, stores it in its URL, and sends it with each request. The Python and shell
-commands that the page shows give exactly the numbers of the answer, so bounds have all digits, and names are quoted.
+The page keeps its question as plain JSON, stores it in its URL, and sends it with each request. The page also shows
+the question as Python code and as a shell command. These give exactly the same numbers, so bounds have all digits.
 """
 
 from __future__ import annotations
@@ -128,11 +128,11 @@ class PageQuestion:
         }
 
     def how(self, how: How) -> How:
-        """Add the options `baseline` and `of` of this question to other options of `importance`."""
+        """Add this question's values of the options `baseline` and `of` to the given options of `importance`."""
         return {**how, "baseline": self.baseline, "of": self.of}
 
     def box(self) -> dict[str, Any]:
-        """The selection as `Analysis.within` takes it; empty for all rows."""
+        """The selection as an argument of `Analysis.within`; the dictionary is empty if all rows are selected."""
         return {name: part.bounds() for name, part in self.selection.items()}
 
     @property
@@ -140,7 +140,7 @@ class PageQuestion:
         return bool(self.selection)
 
     def rows(self) -> tuple[Any, ...]:
-        """The arguments for `Analysis.within`: the selection as a box; empty for all rows."""
+        """The arguments for `Analysis.within`; the tuple is empty if all rows are selected."""
         return (self.box(),) if self.selection else ()
 
 
@@ -194,7 +194,7 @@ def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
         if text is None:
             raise QueryError(f"selection of {name}: {unknown_name(one, tuple(labels), what='value')}")
     if not texts:
-        raise QueryError(f"selection of {name} names no value; leave {name} out to select all")
+        raise QueryError(f"selection of {name}: the list is empty; leave {name} out to select all values")
     return Picks({text: labels[text] for text in labels if text in texts})
 
 
@@ -205,7 +205,7 @@ def is_same(label: object, other: Any) -> bool:
 
 
 def labels_by_text(parameter: Parameter) -> dict[str, Label]:
-    """The values of a categorical or ordinal parameter by their text on the page; empty for a range."""
+    """The values of a parameter by their text on the page, or {} if the page shows a numeric range."""
     if isinstance(parameter, Categorical):
         labels = parameter.choices
     elif isinstance(parameter, Ordinal) and not all(is_number(value) for value in parameter.values):
@@ -341,7 +341,7 @@ def part_ends(rows: Region) -> tuple[float, float]:
 
 
 def condition_of(question: PageQuestion) -> str | None:
-    """The selection as text for ``--within``; empty for all rows, None if it cannot be written as a condition."""
+    """The selection as text for ``--within``, such as ``lr <= 0.1``; None if it cannot be written as a condition."""
     if question.study is not None or any(ALWAYS in name for name in question.selection):
         return None
     text = " and ".join(comparison(name, part) for name, part in question.selection.items())

@@ -61,8 +61,8 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     if len(words[0]) + len(words[1]) + 7 > look.width:
         key = f"{area} {target}\n{line} {region}"
     meaning = (
-        "A uniform distribution would have height 1. Values are good where █ is above the line. Where the "
-        "axis is thick (━), chance alone does not explain this (95 %). In bars, ┃ marks how frequent the value is in "
+        "A uniform distribution would have height 1. Values are good where █ is above the line. Where the axis is "
+        "thick (━), █ is higher than chance alone would explain (95 %). In bars, ┃ marks how frequent the value is in "
         "the region; ~ marks a value whose bar may differ from ┃ by chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"

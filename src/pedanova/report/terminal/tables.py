@@ -56,11 +56,11 @@ LEAST_LETTERS = 6  # characters of a name in a set
 LONGEST_VALUES = 28  # characters of good values
 SET_MEANINGS = {
     "interaction": "how well the parameters together explain whether a row is in the target, beyond what smaller sets "
-    "explain; ~ marks a set without a clear effect.",
+    "of these parameters explain; ~ marks a set without a clear effect.",
     "together": "what the parameters explain together.",
     "added": "the sum of what each parameter explains alone.",
     "by smaller sets": "what smaller sets of these parameters explain.",
-    "overlap": "what both parameters explain, because their values depend on each other in these rows.",
+    "overlap": "what counts for both parameters, because their values depend on each other in these rows.",
     "p": "how often chance alone would give this interaction, adjusted for the number of sets.",
 }
 
@@ -136,7 +136,7 @@ def shown_rows(count: int, look: TerminalStyle) -> int:
 
 
 def left_in_words(rows: Sequence[Importance]) -> str:
-    """A sentence on `rows`, the parameters that are not shown; empty if there are none."""
+    """A sentence on the parameters in `rows`, which are not shown; the text is empty if there are none."""
     if not rows:
         return ""
     surely = sum(row.significant is True for row in rows)
@@ -230,7 +230,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
 
 
 def thinned(ratios: Sequence[float], most: int) -> list[float]:
-    """Average groups of numbers, so that at most `most` numbers remain for a sparkline."""
+    """Shorten a list of numbers for a sparkline to `most` numbers or fewer: neighbours are averaged."""
     step = -(-len(ratios) // min(SPARKS, most))
     groups = [ratios[i : i + step] for i in range(0, len(ratios), step)]
     return [sum(group) / len(group) for group in groups]
@@ -307,7 +307,7 @@ def draw_notes(notes: Sequence[str], *, width: int = 100) -> str:
 MOST_NAMED = 8
 MOST_NOTES = 3
 NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
-    "unused": ("left out: ", ("; ", Arg("params"), " names the columns to use")),
+    "unused": ("left out: ", ("; ", Arg("params"), " selects the columns to use")),
     "condition": ("conditional (missing for some values of another parameter): ", ()),
     "space": ("ranges guessed from the data: ", ("; ", Arg("space"), " sets them")),
 }
