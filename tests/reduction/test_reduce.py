@@ -88,7 +88,7 @@ def test_an_optimum_on_a_bound_says_widen(found: ReducedSpace) -> None:
     assert wd.beyond[0] is None
     assert wd.beyond[1] is not None
     assert wd.beyond[1] > 1.0
-    assert "upper bound 1" in wd.reason
+    assert "as upper bound instead of 1" in wd.reason
     assert found.space["wd"].high == 1.0  # type: ignore[union-attr]  # only said
     table = samples(200)
     wide = pa.analyze(table, loss_of(table), space=SPACE).reduce(widen=True, folds=0)
