@@ -118,7 +118,7 @@ QUESTION = (
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",
-        "what 0.1 means after an adaptive sampler: the best 10 % of the space (default), or of the rows",
+        "for trials of an adaptive sampler: whether 0.1 is the best 10 % of the space (default) or of the rows",
         choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),

@@ -141,7 +141,7 @@ def from_tallies(tallies: Mapping[str, Tally], target: Range, region: Range) -> 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice:
-    """A target: the rows of a region of the objective that are also in a quantile of all rows."""
+    """A target inside a region: the rows of the region that are also among the best `part` of all rows."""
 
     part: Fraction
     held: float  # the actual part of all rows, with ties

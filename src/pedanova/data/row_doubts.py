@@ -37,8 +37,8 @@ BEST = ("best", "is_best")
 def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
     """Find rows that are copies of other rows; return the indices of the remaining rows and a note, or None.
 
-    Equal rows may also be repeated trials. They are copies if some column, such as a time stamp, identifies nearly
-    every trial. They are also copies if every row occurs equally often.
+    Equal rows may also be repeated trials. But if a column such as a time stamp differs in nearly every trial, repeated
+    trials would not be equal, so equal rows are copies. They are also copies if every row occurs equally often.
     """
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
@@ -192,9 +192,9 @@ def direction_by_rows(
         first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
         rest = usable & ~first
         if first.any() and rest.any() and values[first].min() >= values[rest].max():
-            return "maximize", f"the best rows in the column {name} have the highest values"
+            return "maximize", f"the rows that the column {name} marks as best have the highest values"
         if first.any() and rest.any() and values[first].max() <= values[rest].min():
-            return "minimize", f"the best rows in the column {name} have the lowest values"
+            return "minimize", f"the rows that the column {name} marks as best have the lowest values"
     steps = np.diff(values[usable])
     if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
         if (steps <= 0).all():

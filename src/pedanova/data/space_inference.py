@@ -423,7 +423,7 @@ def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: 
     """The names of the columns that may be parameters, in the order of the space or of the table."""
     params, exclude = request.params or (), request.exclude or ()
     if request.params is not None and not params:
-        raise QueryError(Arg("params", request.params), " contains no column; leave it out to use all columns")
+        raise QueryError(Arg("params", request.params), " contains no column; to use all columns, do not pass it")
     space = None if request.space is None else as_space(request.space)
     for name in [*params, *exclude, *(space or ())]:
         if name not in table:

@@ -257,7 +257,7 @@ class SetDesign:
 
     @property
     def freedoms(self) -> tuple[int, int]:
-        """Two degrees of freedom: of the whole table, and of the fit by smaller sets."""
+        """The degrees of freedom of the whole table, and those of the model with smaller sets."""
         return len(self.full) - 1, self.basis.shape[1] - 1
 
 

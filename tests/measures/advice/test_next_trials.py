@@ -170,7 +170,7 @@ def test_without_a_model_gaps_are_filled() -> None:
     noise = pa.analyze({"a": rng.random(60), "b": rng.random(60), "loss": rng.random(60)}, "loss")
     proposed = noise.next_trials(6, "know")
     assert any("not reliable yet" in note for note in proposed.notes)
-    assert sum(trial.reason == "far from all trials" for trial in proposed) == 3
+    assert sum(trial.reason == "unlike every trial so far" for trial in proposed) == 3
     few = pa.analyze(trials(40), "loss", space=SPACE).first(4).next_trials(3)
     assert {trial.reason for trial in few} == {"drawn evenly"}
     for trial in few:

@@ -237,7 +237,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     if not trusted:
         why = f"only {len(model.rows)} rows" if fitted is None else fitted.objection
         notes.append(
-            Note("answer", f"the model is not reliable yet ({why}): every second proposal is far from all trials")
+            Note("answer", f"the model is not reliable yet ({why}): every second proposal is unlike every trial so far")
         )
     best = float(objective.process.predict(objective.embed(run)).min())
     chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)

@@ -205,7 +205,7 @@ def choose_next(
         place = int(np.where(left, worth, -np.inf).argmax())
         chance = normal_below((edge - mean[[place]]) / deviation[place])
         among = f"in the best {percent(TARGET)} with {percent(float(chance[0]))} probability"
-        chosen.append((place, goal, "" if goal == "win" else "far from all trials" if fill else among))
+        chosen.append((place, goal, "" if goal == "win" else "unlike every trial so far" if fill else among))
         left[place] = False
         column = scores.covariance(place) - sum(one * one[place] for one in known)
         known.append(column / math.sqrt(column[place] + noise + 1e-9))

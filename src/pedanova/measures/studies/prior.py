@@ -145,7 +145,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
 
     def heading(self) -> str:
         many = "study" if len(self.studies) == 1 else "studies"
-        words = f"Search prior from {len(self.studies)} {many}; it prefers the values of trials in {self.target}"
+        words = f"Prior for a search, from {len(self.studies)} {many}; it prefers the values of trials in {self.target}"
         return f"{words}; {percent(self.safety)} of all draws are uniform"
 
     def sample(self, count: int = 10, *, seed: int = 0) -> list[dict[str, Label]]:

@@ -102,8 +102,8 @@ def originals_first(space: Space, copies: Mapping[str, str]) -> list[str]:
 def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
     """(points,) Compute the cells of a copy at some points; `points` are the cells of its original.
 
-    `known` are the cells of the original and of the copy in the rows. Each point takes the copy's cell from the row
-    whose original is nearest to the point.
+    `known` has two columns of the rows: the cells of the original and the cells of the copy. Each point takes the
+    copy's cell from the row whose original is nearest to the point.
     """
     order = np.argsort(known[0], kind="stable")
     original, copy = (column[order] for column in known)
@@ -530,7 +530,7 @@ class PosteriorSamples:
         return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
 
     def count(self, span: RankRange, grids: StackedGrids) -> Counts:
-        """(draws, cells) How many points of a range of ranks lie in each cell; (1, cells) for all ranks."""
+        """(draws, cells) The number of points in each cell with a rank in `span`; (1, cells) if all ranks are in it."""
         first, last = self.ends(span)
         if first == 0:
             return self._best(last, grids)

@@ -8,8 +8,8 @@ sum:
 
 If parameters are independent in the rows, the second term (dependence) does not vary with x. If the model is right, the
 third term (misfit) does not vary with x. Both terms are expanded in orthonormal functions of x: first h itself, then
-waves of rising frequency, in octaves. The coefficient of h is shrunk; all parameters together determine how much. The
-coefficients of an octave are used only if they are far beyond chance.
+cosines of increasing frequency, in groups (octaves) in which the frequency doubles. The coefficient of h is shrunk; all
+parameters together determine how much. The coefficients of an octave are used only if they are far beyond chance.
 """
 
 from __future__ import annotations

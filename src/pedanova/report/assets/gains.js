@@ -2,7 +2,7 @@
 "use strict";
 pedanova.gains = (function () {
   const { make, pane } = pedanova;
-  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "largest loss at the default (95 % limit)", "verdict"];
+  const HEAD = ["parameter", "default", "best", "gain", "95 % interval", "largest loss if left at the default", "verdict"];
   const STEPS = ["change", "from", "to", "gain", "95 % interval", "objective"];
   let panel = null, asking = null, held = null;
 

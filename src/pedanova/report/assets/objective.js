@@ -113,7 +113,7 @@ pedanova.objective = (function () {
 
   function inner(which) {
     const top = which === "target" ? 0 : HEIGHT / 2, middle = which === "target" ? TOP + 6 : BOTTOM - 2;
-    return draw("g", { class: `edge-of inner ${which}`, role: "slider", tabindex: 0, "data-inner": which, "aria-label": `Edge of the ${which} on the better side` },
+    return draw("g", { class: `edge-of inner ${which}`, role: "slider", tabindex: 0, "data-inner": which, "aria-label": `Better end of the ${which}` },
       draw("rect", { class: "edge-catch", x: isDown() || !spread ? -12 : -6, y: top, width: 18, height: HEIGHT / 2 }),
       draw("line", { y1: TOP - 2, y2: BOTTOM + 2 }), draw("circle", { r: 4, cy: middle }));
   }

@@ -594,7 +594,7 @@ def difference_of(
 ) -> dict[str, Any]:
     """The differences between the shares for `question` and for `other` as JSON, the clearest difference first.
 
-    `beside` is the analysis for `other`, if it differs from `a`.
+    `beside` is the analysis that `other` is about; None if `other` is also about `a`.
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))

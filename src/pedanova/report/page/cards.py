@@ -382,7 +382,7 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
     for target, region in wanted:
         if target and region and target >= region:
             raise QueryError(
-                f"questions: target {float(target):g} must be below its region {float(region):g}; swap them"
+                f"questions: target {float(target):g} must be smaller than its region {float(region):g}; swap them"
             )
     return wanted
 

@@ -269,7 +269,7 @@ def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[Tab
     """Check that no option needs the rows in main memory; return the options and the name of the objective."""
     name = request.objective
     if not isinstance(name, str):
-        raise QueryError(Arg("objective"), f" must be the name of a column on the GPU: {listed(list(arrays), most=40)}")
+        raise QueryError(Arg("objective"), f" must be the name of a column, one of: {listed(list(arrays), most=40)}")
     if name not in arrays:
         raise DataError(unknown_name(name, tuple(arrays), what="column"))
     for option in REFUSED:
