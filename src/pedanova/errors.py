@@ -100,7 +100,7 @@ class PedanovaError(Exception):
         return in_python(self.words)
 
     def in_shell(self) -> str:
-        """The message for the command line, where arguments are options.
+        """The message with options written as on the command line: ``--target`` instead of ``target=``.
 
         Returns
         -------

@@ -57,7 +57,7 @@ def test_a_tally_is_frozen(data: dict[str, np.ndarray]) -> None:
 
 def test_counts_of_the_wrong_shape(data: dict[str, np.ndarray]) -> None:
     tally = pa.analyze(data, "y").data.tallies["x"]
-    with pytest.raises(MergeError, match="do not fit"):
+    with pytest.raises(MergeError, match="must have the shape"):
         Tally("x", tally.parameter, tally.levels, tally.counts[:, :5], tally.sums[:, :5])
 
 

@@ -39,7 +39,7 @@ else:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis(Output):
-    """The analysis of a table of trials, with one method for each question. `analyze` and `load` return one.
+    """The analysis of a table of trials, with one method for each question. Create it with `analyze` or `load`.
 
     ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table, if both
     have the same space and levels. In all examples, `a` is the analysis from the example below.
@@ -96,8 +96,8 @@ class Analysis(Output):
         target
             The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
             boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
-            such as ``"epochs >= 10"``. All target rows must be in the region. A quantile is a fraction of all rows,
-            or of the region's rows if the region is a mask, a box or a condition.
+            such as ``"epochs >= 10"``. All target rows must be in the region. A quantile refers to all rows,
+            or to the region's rows if the region is a mask, a box or a condition.
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
@@ -106,20 +106,20 @@ class Analysis(Output):
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
         estimator
-            ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective, for few rows. ``"auto"``: use
-            the model if there are 40 to 5,000 rows and the model predicts held-out rows well; otherwise count. The
-            notes say which was used, and why.
+            ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective; this needs fewer rows.
+            ``"auto"``: use the model if there are 40 to 5,000 rows and the model predicts held-out rows well; otherwise
+            count. The notes say which was used, and why.
         draws
             Number of random draws for p-values and intervals; with 0 there are no p-values and no intervals.
         seed
             The seed of the random draws: the same seed gives the same numbers.
         of
-            What a quantile means after an adaptive sampler. ``"space"``: the best part of the search space, as a model
-            estimates it. ``"rows"``: the best part of the trials. After other samplers, both mean the same.
+            The meaning of a quantile if an adaptive sampler chose the trials. ``"space"``: the best part of the search
+            space, as a model estimates it. ``"rows"``: the best part of the trials. For other samplers, both mean the
+            same.
         force
-            Answer even if the target has fewer than 5 rows, although such an answer is very uncertain. Without `force`,
-            a quantile with fewer than 5 rows is replaced by the smallest quantile that has enough rows, and a note
-            says so.
+            Whether to answer even if the target has fewer than 5 rows; such an answer is very uncertain. If False, a
+            quantile with fewer than 5 rows is replaced by the smallest one with enough rows, and a note says so.
 
         Returns
         -------
@@ -227,8 +227,8 @@ class Analysis(Output):
             As in `importance`.
         clip
             A limit for the objective: a quantile of the region's rows, or a value such as ``at_most(0.5)``
-            (``at_least(0.5)`` if larger is better). Worse objectives are replaced by the limit, so that a few extreme
-            values do not dominate.
+            (``at_least(0.5)`` if larger is better). Objectives worse than the limit are replaced by it, so
+            that a few extreme values do not dominate.
         smoothing
             ``"auto"``, ``"none"``, or a bandwidth in cells.
 
@@ -271,7 +271,7 @@ class Analysis(Output):
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
             The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. With
-            many parameters, larger sets use only parameters from the strongest pairs (12 parameters for triples).
+            many parameters, larger sets use only the parameters of the strongest pairs: for triples, 12 parameters.
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -343,7 +343,7 @@ class Analysis(Output):
         target, region
             As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The column "global"
             compares the target with all rows. The column "local" compares the best tenth of the target with the whole
-            target: what matters among good rows.
+            target, and so shows what matters among good rows.
         by
             ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
         top
@@ -386,11 +386,11 @@ class Analysis(Output):
         ----------
         budget
             A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
-            values of a log (Optuna's reports, Ray Tune, Lightning …). None for the budgets that the source records.
+            values of a log (Optuna's reports, Ray Tune, Lightning …). If None, the budgets are taken from the log.
         target, region
             Quantiles; at each budget they refer to the rows of this budget.
         at
-            The budgets to use; None for all budgets, but at most twelve.
+            The budgets to use. If None, all budgets are used, or about twelve of them if there are more.
         among
             ``"all"``: at each budget, all trials that have a value, including pruned ones. ``"full"``: only
             configurations that reached the highest budget.
@@ -416,7 +416,7 @@ class Analysis(Output):
         return budgets.along_budgets(self.data, budget, Question(target, region, **check_how(how)), at=at, among=among)
 
     def seeds(self, target: object = DEFAULT.target, *, exclude: Iterable[str] | None = None) -> Seeds:
-        """How much of the result is due to the random seed, from configurations that were run several times
+        """How much of the result is due to the random seed, estimated from configurations that were run several times
         (docs/seeds.md).
 
         Parameters
@@ -430,7 +430,7 @@ class Analysis(Output):
         -------
         Seeds
             The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
-            with 95 % intervals. Parameters can explain at most the rest of the variance.
+            with 95 % intervals. Parameters can explain at most the part that is not due to the seed.
 
         Examples
         --------
@@ -444,7 +444,7 @@ class Analysis(Output):
         return seeds.seeds_within(self.data, target, exclude)
 
     def groups(self, column: str) -> Mapping[str, Analysis]:
-        """One analysis for every study of a table, by name; `across` pools the results of studies.
+        """Make a separate analysis for each study in the table; `across` pools the results of several studies.
 
         Parameters
         ----------
@@ -454,7 +454,7 @@ class Analysis(Output):
         Returns
         -------
         Mapping of str to Analysis
-            Each analysis is computed at first use. Quantiles refer to the rows of the study.
+            Analyses by the name of the study, each computed at first use. Quantiles refer to the rows of the study.
 
         Examples
         --------
@@ -471,8 +471,8 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            The rows to use: boxes, conditions, masks or quantiles, as for the region of `importance`. Only rows that
-            meet all of them are used.
+            Boxes, conditions, masks or quantiles, given as for the region of `importance`. Only rows that meet every
+            one of them are used.
         at
             Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use. This saves time.
 
@@ -534,13 +534,13 @@ class Analysis(Output):
     def gains(
         self, default: Mapping[str, object] | None = None, region: object = DEFAULT.region, *, seed: int = DEFAULT.seed
     ) -> Gains:
-        """How much better the objective gets if a parameter is tuned and not left at a default (docs/how-to/advice.md).
+        """How much is gained by tuning a parameter instead of leaving it at its default (docs/how-to/advice.md).
 
         Parameters
         ----------
         default
             Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
-            category. If None, the defaults of the search space are used (ConfigSpace, SMAC), or else medians.
+            category. If None, this holds for all parameters, unless the space has defaults (ConfigSpace, SMAC).
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
@@ -550,8 +550,8 @@ class Analysis(Output):
         -------
         Gains
             For each parameter, with 95 % intervals: the gain if only this parameter is tuned, the loss at its worst
-            value, and the loss if it stays at its default. ``.total`` is the gain from tuning all parameters, ``.path``
-            the steps to the best values.
+            value, and the loss if it stays at its default. ``.total`` is the gain from tuning all parameters;
+            ``.path`` shows the steps from the defaults to the best values.
 
         Raises
         ------
@@ -682,7 +682,7 @@ class Analysis(Output):
             Whether to move a bound outwards if good values are most frequent next to it. If False, the
             result suggests the new bound but does not use it.
         folds
-            Folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
+            The number of folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
 
         Returns
         -------

@@ -81,7 +81,7 @@ def analyze(
     space
         The search space: a dict of `Float`, `Int`, `Ordinal`, `Categorical`, `Moving` or `Switch`; or anything that
         `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. By default the space comes from
-        the log, or is guessed from the data; ``notes`` list every guess.
+        the log, or is guessed from the data; the notes mention every guess.
     params
         The columns to use as parameters; by default all columns that look like parameters.
     exclude
@@ -92,14 +92,15 @@ def analyze(
     feasible
         Which rows are feasible: a mask, a boolean column, or columns of numbers that must be at most 0.
     repeats
-        What to do with rows of the same configuration: use ``"all"``, or their ``"mean"`` or ``"median"``.
+        If several rows have the same configuration: use ``"all"`` of them, or one row with the ``"mean"`` or
+        ``"median"`` of their objectives.
     study
         The study or experiment to read, if the source contains several.
     names
         Column names of a 2-D NumPy array.
     levels
-        The quantiles that can be targets without counting again; by default a list from 0.001 to 1. To add two
-        analyses, pass the ``data.levels`` of the first to the second.
+        The quantiles that can be targets without counting the rows again; by default a list from 0.001 to 1. If two
+        analyses are to be added, make the second one with ``levels=first.data.levels``.
     reading
         How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without
         an objective. Example: ``pa.Reading(state="status", failed="worst")``.

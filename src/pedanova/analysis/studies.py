@@ -58,7 +58,7 @@ class Across(Pooling):
         beyond chance (``spread``), the mean rank, and how many studies have the parameter.
     analyses, answers
         Two dicts by name of the study: its analysis, and its importances. Studies for which importances cannot be
-        computed are left out; `notes` list them.
+        computed are left out; the notes name them.
     studies
         For every study: its number of rows, its most important parameters, and how well it agrees with the others.
     ranks
@@ -140,10 +140,10 @@ def across(
     parts: str = "selected",
     **options: Unpack[AcrossKeywords],
 ) -> Across:
-    """What matters over many studies: pooled shares, ranks, and which studies disagree.
+    """Which parameters matter over many studies: mean shares, mean ranks, and the studies that differ from the others.
 
-    Every study is asked the same question; quantiles refer to the rows of each study. `notes` list studies that were
-    left out, parameters that some studies do not have, and objectives that differ.
+    Every study is asked the same question; quantiles refer to the rows of each study. The notes name studies that
+    were left out, parameters that some studies do not have, and objectives that differ.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def across(
         Studies by name: analyses, or anything that `analyze` reads, or files that `Analysis.save` wrote; or one table
         with a column that names the study of each row (`group`); or the analysis of such a table.
     objective
-        As in `analyze`, for data that is not an analysis yet.
+        As in `analyze`; not needed for studies that are already analyses.
     group
         The column that names the study of each row. All studies then have the space of the whole table.
     target, region
@@ -159,10 +159,10 @@ def across(
     within
         The rows to use in every study: a box, a condition, or a list of boxes and conditions that must all be met.
     parts
-        ``"selected"``: quantiles refer to the rows that `within` selects. ``"all"``: to all rows of a study.
+        ``"selected"``: quantiles refer to the rows that `within` selects. ``"all"``: they refer to all rows of a study.
     options
-        The options of `analyze` and of `importance`. `draws` is 500 by default; a study with a narrow
-        interval then gets more weight. With ``draws=0`` all studies have the same weight.
+        The options of `analyze` and of `importance`. `draws` is 500 by default, and a study with a narrow
+        interval gets more weight. With ``draws=0`` all studies have the same weight.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def across(
     QueryError
         Importances can be computed for fewer than two studies, or an option is unknown.
     DataError
-        A study cannot be read, or a table has no column `group`.
+        A study cannot be read, or the table does not have the column that `group` names.
 
     Examples
     --------

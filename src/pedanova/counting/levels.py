@@ -33,8 +33,8 @@ LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows wit
 class Levels:
     """Disjoint ranges of the objective, best first. Each level ends at a threshold (included).
 
-    The last threshold is infinite, so that every row of any table has a level. If you pass the levels of one
-    analysis as ``levels=`` of another, the two analyses can be added.
+    The last threshold is infinite, so that every row of any table has a level. Two analyses can be added
+    if the second was made with the levels of the first: ``analyze(..., levels=first.data.levels)``.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """An array (levels - 1,): a row lies after level i if its signed objective is at least ``boundaries[i]``."""
+        """For each level except the last: the smallest signed objective that is worse than this level."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
@@ -125,7 +125,7 @@ class Levels:
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """The first level of a region, and its last level + 1; `rows` is the number of rows in each level."""
+        """The levels of a region, as the two ends of a Python ``range``; `rows` is the number of rows in each level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)
@@ -158,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the actual fraction of rows up to its threshold; ties may make it larger."""
+        """For each quantile, the actual fraction of rows up to its threshold; ties can make it exceed the quantile."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

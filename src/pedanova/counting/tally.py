@@ -22,8 +22,9 @@ SPARSE = 4  # if at most one cell in this many has rows, only these cells are st
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Tally:
-    """The number of rows and the objective sums of one parameter by level and cell. ``+`` adds the tallies of two parts
-    of a table.
+    """Counts of rows and sums of the objective, for every level of the objective and every cell of one parameter.
+
+    ``+`` adds the tallies of two parts of a table.
 
     Attributes
     ----------
@@ -32,10 +33,10 @@ class Tally:
     levels
         The ranges of the objective by which rows are counted.
     counts
-        The number of rows, as an array (levels, cells + 2). The last two columns are for rows without a value
+        The number of rows: an array with the shape (levels, cells + 2). The last two columns count rows without a value
         and rows with a value outside the space.
     sums
-        The sum of the objective, as an array (levels, cells + 2).
+        The sum of the objective: an array with the same shape.
 
     Examples
     --------
@@ -74,8 +75,8 @@ class Tally:
         """If few cells have rows: their positions, counts and sums. Otherwise: None and both whole tables."""
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
-                f"{name}: counts of shape {counts.shape} and sums of shape "
-                f"{sums.shape} do not fit {shape[0]} levels of {shape[1]} cells"
+                f"{name}: counts have the shape {counts.shape} and sums have the shape {sums.shape}, "
+                f"but both must have the shape {shape} (levels, cells)"
             )
         if SPARSE * np.count_nonzero(counts) <= counts.size:
             full = np.flatnonzero((counts != 0) | (sums != 0))
@@ -118,7 +119,7 @@ class Tally:
         return int(self._kept[0].sum())
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
-        """The number of rows in each cell for the levels `first` to `last - 1`: an array (cells + 2,)."""
+        """The number of rows in each cell, counting only the levels from `first` up to, but not including, `last`."""
         if self._places is None:
             return np.asarray(self._kept[0][first:last].sum(axis=0, dtype=np.int64))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
@@ -127,7 +128,7 @@ class Tally:
         return total
 
     def by_cell(self) -> NDArray[np.int64]:
-        """The number of rows in each cell, over all levels: an array (cells + 2,)."""
+        """The number of rows in each cell, over all levels."""
         return self.between(0, self.levels.count)
 
     def rows_by_level(self) -> NDArray[np.int64]:

@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def ending(self) -> NanPolicy:
-        """``"worst"`` if `nan`, `failed`, `pruned` or `infeasible` is ``"worst"``, otherwise ``"drop"``."""
+        """``"worst"`` if at least one option counts rows as the worst; ``"drop"`` if none does."""
         return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
 
 
@@ -156,5 +156,5 @@ class Scan:
 
     @property
     def in_parts(self) -> bool | None:
-        """Whether the options require that the table is read in parts; None if the size of the table decides."""
+        """Whether to read the table in parts; None means that only large tables are read in parts."""
         return True if self.executor or self.pushdown else self.stream

@@ -76,7 +76,7 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The name of the column ``"row"``, ``"trial"`` or ``"in"``; ``"row_"`` if a parameter is called ``"row"``.
+        """The name of the column for `word`: ``"row"``, for example, or ``"row_"`` if a parameter is called ``"row"``.
 
         Parameters
         ----------

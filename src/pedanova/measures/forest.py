@@ -39,7 +39,7 @@ MIDDLE = 0.5  # the position of rows without a value, as a part of the range
 
 @dataclass(frozen=True, slots=True)
 class ForestEffect:
-    """How much of a random forest's variance one parameter explains."""
+    """How much of the variance of a random forest's predictions one parameter explains."""
 
     name: str
     ratio: float  # its part of the sum of `share` over all parameters, which Optuna prints
@@ -90,7 +90,7 @@ class ForestEffects(ShareTable[ForestEffect]):
 def forest_effects(
     observed: Observations, *, clip: float | None = None, trees: int = 64, seed: int = 0, threads: int | None = 1
 ) -> ForestEffects:
-    """How much of a random forest's variance each parameter explains over the space.
+    """Fit a random forest, and compute how much of the variance of its predictions each parameter explains.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def forest_effects(
     Returns
     -------
     ForestEffects
-        Rows by parameter, the largest share first.
+        Rows by parameter, the largest share first; the variance is over the whole search space.
 
     Raises
     ------

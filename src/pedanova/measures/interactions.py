@@ -321,7 +321,7 @@ def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
 def strongest(
     observed: Observations, codes: NDArray[np.uint8], groups: Mapping[str, Groups], order: int, threads: int
 ) -> Mapping[str, Groups]:
-    """The parameters with the strongest interactions in pairs, few enough to form at most `MOST_SETS` sets."""
+    """The parameters whose pairs have the strongest interactions, few enough to form at most `MOST_SETS` sets."""
     most = max(m for m in range(order, 64) if comb(m, order) <= MOST_SETS)
     if order == 2 or len(groups) <= most:
         return groups
@@ -380,7 +380,7 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
         none = "pair explains clearly more than the sum of its two separate effects"
     notes = [Note("answer", f"rows were counted for {many}{shape}")]
     if left:
-        words = f"the {left:,} parameters with the weakest interactions in pairs are left out; choose others with "
+        words = f"the {left:,} parameters whose pairs have the weakest interactions are left out; choose others with "
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
         notes.append(Note("answer", f"no {none}"))

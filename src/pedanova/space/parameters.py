@@ -174,7 +174,7 @@ class Categorical(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moving(ShortRepr):
-    """A real number with bounds that differ between rows; columns contain the bounds.
+    """A real number whose bounds can differ between rows: the lower bound, the upper bound or both are in columns.
 
     Each value is replaced by its relative position (0 to 1) between the bounds of its row.
 
@@ -279,7 +279,7 @@ def scale_of(parameter: Parameter) -> Scale:
 
 
 class Space(Mapping[str, Parameter]):
-    """An immutable search space: parameters by name, in order.
+    """An immutable search space: a mapping from names to parameters, in a fixed order.
 
     Parameters
     ----------

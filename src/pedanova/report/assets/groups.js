@@ -4,7 +4,7 @@ pedanova.groups = (function () {
   const { make, svg, set, pane } = pedanova;
   const ROOM = 74, WIDE = 136, HIGH = 22; // pixels of a cell, which has a bar and a number
   const COLUMNS = 12; // parameters that are drawn; the file has all
-  const ORDERS = { name: "by name", size: "the largest first", disagreement: "most different studies first" };
+  const ORDERS = { name: "by name", size: "the largest first", disagreement: "the most unusual first" };
   let piece = null, asking = null, held = null, about = null, order = null, limit = 0, shownFor = "";
 
   function mount(element) {

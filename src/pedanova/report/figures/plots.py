@@ -128,7 +128,7 @@ class Plots:
         ax: Axes = None,
         **options: Any,
     ) -> Axes:
-        """Draw the reduced space over the densities: values that are cut off are hatched, a line marks a fixed value.
+        """Draw the reduced space over the densities: removed values are hatched, and a line marks a fixed value.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Plots:
     def interactions(
         self, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None, **options: Any
     ) -> Axes:
-        """Draw at most 15 of the strongest pairs; ~ and grey mark pairs without a clear interaction.
+        """Draw at most 15 of the strongest pairs; pairs without a clear interaction are grey and have a ~.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Plots:
         seed: int = DEFAULT.seed,
         ax: Axes = None,
     ) -> Axes:
-        """Draw the gain of tuning each parameter alone, with intervals; grey parameters may stay at their defaults.
+        """Draw the gain from tuning each parameter alone, with intervals; a grey bar means that the default is safe.
 
         Parameters
         ----------

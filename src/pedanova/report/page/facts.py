@@ -129,7 +129,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        words = f"the sliders have no step for the best {names}: because of ties, the next step contains the same rows"
+        words = f"the sliders have no step for the best {names}, because another step already selects the same rows"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))
 

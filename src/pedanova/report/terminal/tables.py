@@ -354,8 +354,8 @@ def _grouped(notes: Sequence[Note]) -> list[Note]:
 MOST_STUDIES = 12  # studies in a table
 SHORT = {"share": "importance", "between studies": "between", "mean rank": "rank", "in first three": "top 3"}  # titles
 POOLED_MEANINGS = {
-    "importance": "how well the parameter alone explains whether a row is in the target: a mean over the studies with "
-    "about equal weights (random effects).",
+    "importance": "how well the parameter alone explains whether a row is in the target: the mean over all studies, "
+    "with about the same weight for each study (random effects).",
     "between": "how much the importance differs between studies, beyond chance (standard deviation).",
     "rank": "mean rank over studies; 1 is the most important.",
     "top 3": "the fraction of the studies in which the parameter is among the first three.",
