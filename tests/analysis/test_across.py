@@ -108,7 +108,7 @@ def test_parameters_that_some_lack_are_told() -> None:
     found = pa.across(studies, **FAST)
     assert found["noise"].studies == 2
     notes = [note for note in found.notes if note.subject == "noise"]
-    assert any("not in c" in note for note in notes)
+    assert any("missing in c" in note for note in notes)
     assert any("never varied in d" in note for note in notes)
     assert any("left out of the mean ranks" in note and "c, d" in note for note in found.notes)
     assert found.ranks is not None

@@ -163,7 +163,7 @@ def test_bad_targets(name: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("target", "region", "parts"),
     [
-        (0.5, 0.2, ("50 %", "20 %", "inside")),
+        (0.5, 0.2, ("50 %", "20 %", "outside")),
         (0.2, 0.2, ("20 %", "same")),
         (1.0, 1.0, ("all rows",)),
         (Fraction(1, 2), 0.5, ("50 %",)),
@@ -215,7 +215,7 @@ def test_a_space_against_the_table() -> None:
     space = {"lr": Float(0, 1)}
     refuse(DataError, "'lrr'", "'lr'", of=lambda: analyze(space={"lrr": Float(0, 1)}))
     refuse(SpaceError, "'loss'", of=lambda: analyze(space={**space, "loss": Float(0, 100)}))
-    refuse(SpaceError, "optimizer", "not in the space", of=lambda: analyze(space=space, params=["optimizer"]))
+    refuse(SpaceError, "optimizer", "which the space lacks", of=lambda: analyze(space=space, params=["optimizer"]))
     days = {"day": np.arange(ROWS).astype("M8[D]"), "loss": TABLE["loss"]}
     for parameter in (Float(0, 100), Int(0, 100), Categorical(["a"])):
         refuse(DataError, "day", "dates", of=lambda p=parameter: analyze(days, space={"day": p}))

@@ -85,9 +85,9 @@ def test_a_part_that_changes_under_its_reader(tmp_path: Path, suffix: str, fault
     found = scan.parts[0].batches(("x", "loss"))
     next(found)
     fault(file)
-    words = "removed while it was read" if fault is remove else "changed while it was read"
+    words = "removed while it was being read" if fault is remove else "changed while it was being read"
     refuse(PartError, words, of=lambda: list(found))
-    refuse(PartError, "while it was read", of=lambda: list(scan.parts[0].batches(("x", "loss"))))
+    refuse(PartError, "while it was being read", of=lambda: list(scan.parts[0].batches(("x", "loss"))))
 
 
 class Meddling(ThreadPoolExecutor):
@@ -112,7 +112,7 @@ def test_a_table_that_changes_between_two_passes(tmp_path: Path, fault: Callable
         write_table(tmp_path / name)
     table = str(tmp_path / "*.csv")
     with Meddling(tmp_path / "b.csv", fault, after) as executor:
-        refuse(PartError, "b.csv", "changed while it was read",
+        refuse(PartError, "b.csv", "changed while it was being read",
                of=lambda: pa.analyze(table, "loss", scan=pa.Scan(stream=True, executor=executor)))  # fmt: skip
     write_table(tmp_path / "b.csv")
     alone = pa.analyze(str(tmp_path / "a.csv"), "loss", scan=pa.Scan(stream=True, threads=1))
@@ -120,7 +120,7 @@ def test_a_table_that_changes_between_two_passes(tmp_path: Path, fault: Callable
         left = pa.analyze(table, "loss", scan=pa.Scan(stream=True, executor=executor, on_error="skip"))
         assert left.importance(draws=0).ratios == alone.importance(draws=0).ratios
     assert len(left) == len(alone) == ROWS
-    assert any("b.csv was changed while it was read" in note for note in left.notes)
+    assert any("b.csv was changed while it was being read" in note for note in left.notes)
 
 
 def test_other_machines_have_copies(tmp_path: Path) -> None:
@@ -266,7 +266,8 @@ def test_a_server_that_goes_away_in_the_middle_of_a_read(filled: str, abrupt: bo
         assert len(message.splitlines()) == 1, message
         assert "127.0.0.1" in message
         assert PASSWORD not in message
-        assert proxy.most < 3000 or "became unavailable during the read" in message, message
+        connecting = proxy.most < total / 8
+        assert connecting or "became unavailable during the read" in message, message
         assert proxy.sent > most
     with proxy_to(filled) as proxy:
         assert read_records(proxy.url, study="dropped").rows == whole.rows

@@ -65,7 +65,7 @@ def test_directions_and_the_time_beside_them(tmp_path: Path) -> None:
     write(tmp_path, rows, ACCURACY, ERROR, TIME)
     told = read_records(tmp_path).metadata
     assert (told.objectives, told.directions) == (("accuracy", "error"), ("maximize", "minimize"))
-    assert any("the time" in note for note in read_records(tmp_path).notes)
+    assert any("the run time" in note for note in read_records(tmp_path).notes)
     assert len(pedanova.analyze(tmp_path, "time", scan=pedanova.Scan(threads=1))) == 30
     write(tmp_path, [trial(number, [float(number)]) for number in range(30)], TIME)
     assert read_records(tmp_path).metadata.objectives == ("time",)

@@ -128,7 +128,7 @@ def test_an_object_that_is_replaced_meanwhile_is_refused(port: int, files: Path,
     parquet.write_table(arrow_table({"x": x, "loss": x}), tmp_path / "keyed" / "year=2024" / "a.parquet")
     upload(port, tmp_path, "data")
     try:
-        with pytest.raises(FormatError, match="was changed while it was read"):
+        with pytest.raises(FormatError, match="was changed while it was being read"):
             list(scan.parts[0].batches(["x", "loss"]))
     finally:
         upload(port, files, "data")

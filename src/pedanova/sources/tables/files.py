@@ -183,5 +183,5 @@ def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
         grown = 0 if after is None else after.size - before.size
         how = f", {grown:+,} bytes" if grown else ""
         raise FormatError(
-            f"{file} was changed while it was read{how}; wait until it is complete, or copy it and read the copy"
+            f"{file} was changed while it was being read{how}; wait until it is complete, or copy it and read the copy"
         )
