@@ -115,7 +115,7 @@ class PedanovaError(Exception):
         return tuple(word.name for word in self.words if isinstance(word, Arg))
 
     def behind(self, *words: Word) -> Self:
-        """The same error; its message now begins with `words`, such as a file name."""
+        """A copy of this error with `words`, such as a file name, in front of its message."""
         return type(self)(*words, *self.words)
 
 

@@ -115,7 +115,7 @@ class Analysis(Output):
             The seed of the random draws: the same seed gives the same numbers.
         of
             The meaning of a quantile if an adaptive sampler chose the trials. ``"space"``: the best part of the search
-            space, as a model estimates it. ``"rows"``: the best part of the trials. For other samplers, both mean the
+            space, as a model estimates it. ``"rows"``: the best of the trials. For other samplers, both mean the
             same.
         force
             Whether to answer even if the target has fewer than 5 rows; such an answer is very uncertain. If False, a

@@ -94,7 +94,7 @@ QUESTION = (
     ),
     question(
         "region",
-        f"the region, the rows that the target is compared with: {ROWS} (default {DEFAULT.region}: all rows)",
+        f"the rows that the target is compared with (the region): {ROWS} (default {DEFAULT.region}: all rows)",
         metavar="R",
         shell_default=str(DEFAULT.region),
     ),

@@ -151,7 +151,7 @@ def across(
         Studies by name: analyses, or anything that `analyze` reads, or files that `Analysis.save` wrote; or one table
         with a column that names the study of each row (`group`); or the analysis of such a table.
     objective
-        As in `analyze`; not needed for studies that are already analyses.
+        As in `analyze`; not needed if each study is given as an `Analysis`.
     group
         The column that names the study of each row. All studies then have the space of the whole table.
     target, region

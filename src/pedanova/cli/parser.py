@@ -68,7 +68,7 @@ BUDGET = Option(
     metavar="COLUMN",
 )  # fmt: skip
 AT = Option(
-    "at", None, "budgets to show, such as 1,5,50 (default: all, at most a dozen)", metavar="B,B,…", several=True
+    "at", None, "budgets to show, such as 1,5,50 (default: all, or a dozen of them)", metavar="B,B,…", several=True
 )
 AMONG = Option(
     "among", "all", "all (default): trials with a value at the budget; full: trials that reached the full budget",

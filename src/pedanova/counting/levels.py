@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """For each level except the last: the smallest signed objective that is worse than this level."""
+        """For each level except the last, the next number after its worst objective (with the sign of `sign`)."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 

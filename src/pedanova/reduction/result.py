@@ -197,21 +197,11 @@ class ReducedSpace(NamedTable[Verdict]):
             changed = any(row.after != row.before for row in self.rows)
             return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."
         e = self.evidence
-        likelier = ""
-        if e.enrichment is not None:
-            times = short(e.enrichment, 2)
-            likelier = f". A random draw from the smaller space is in the target {times} times as often as "
-            likelier += "a random draw from the original space"
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
-        worth = (
-            f"{volume} of the space is left{likelier}. {percent(e.inside)} of {self.target} lie inside all bounds. "
-            f"By cross-validation, {e.kept} of new good rows and {e.best} of the best fifth of them lie inside."
-        )
-        if any(row.advice == "narrow" for row in self.rows):
-            worth += (
-                f" Each range keeps about {percent(self.keep)} of the best rows of the target. Other tables show "
-                "the good values of the whole target, which may differ from these ranges."
-            )
+        worth = f"{volume} of the space is left."
+        if e.enrichment is not None:
+            worth += f" A random draw from it is in the target {short(e.enrichment, 2)} times as often as before."
+        worth += f" By cross-validation, {e.kept} of new good trials lie inside."
         return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
 
     def _repr_html_(self) -> str:

@@ -79,7 +79,7 @@ pedanova.compare = (function () {
 
   function sentence() {
     const clear = found.rows.filter((row) => row.clear);
-    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No parameter matters clearly more or less in B than in A." : "These importances come from counts without intervals, so a difference may be chance.";
+    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No importance in B is clearly different from that in A." : "These importances come from counts without intervals, so a difference may be chance.";
     const row = clear[0];
     return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)}, ${interval(row)}.`;
   }
