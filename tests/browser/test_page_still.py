@@ -112,7 +112,7 @@ def test_the_tooltip_says_what_is_seen(page: Page, explorer: str) -> None:
     card = page.find(".density[data-parameter=momentum] svg")
     ActionChains(page.driver, duration=0).move_to_element(card).perform()
     before = page.text("#tip")
-    assert "of the target" in before
+    assert "of the rows in the target" in before
     page.run("pedanova.state.select('lr', {range: [0.0001, 0.0015]})")
     page.settle()
     page.until("return document.getElementById('tip').textContent.replaceAll('\\u00a0', ' ') !== arguments[0]", before)
