@@ -118,7 +118,7 @@ def test_the_tooltip_says_what_is_seen(page: Page, explorer: str) -> None:
     page.until("return document.getElementById('tip').textContent.replaceAll('\\u00a0', ' ') !== arguments[0]", before)
     density = page.answer()["densities"]["momentum"]["target"]
     shown = {page.run("return pedanova.percent(arguments[0])", part).replace("\u00a0", " ") for part in density}
-    assert page.text("#tip").split("\n")[1].split(" of the target")[0] in shown
+    assert page.text("#tip").split("\n")[1].split(" of the rows in the target")[0] in shown
 
 
 def test_chips_never_need_a_second_line(page: Page, explorer: str) -> None:
