@@ -225,3 +225,4 @@ def test_none_is_a_choice_in_python_code() -> None:
     space = pa.Space({"weight": pa.Categorical(["balanced", "None"])})
     assert "suggest_categorical('weight', ['balanced', None])" in exports.export(space, "code")
     assert "tune.choice(['balanced', None])" in exports.export(space, "raytune")
+    assert exports.optuna_plain(space)["weight"]["attributes"]["choices"] == ["balanced", None]

@@ -102,7 +102,7 @@ def optuna_plain(space: Space) -> dict[str, Any]:
             case Int(low, high, step, log):
                 kind, fields = "Int", {"log": log, "step": step, "low": low, "high": high}
             case Categorical(values) | Ordinal(values):
-                kind, fields = "Categorical", {"choices": list(values)}
+                kind, fields = "Categorical", {"choices": with_none(values)}
         plain[name] = {"name": f"{kind}Distribution", "attributes": fields}
     return plain
 

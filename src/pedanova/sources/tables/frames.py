@@ -157,10 +157,11 @@ def _read_labels(name: str, series: Series) -> Column:
         return recoded(Column(name, codes.to_numpy(), tuple(labels.to_list())))
     if module == "pandas":
         try:
-            return _encode(name, *sys.modules["pandas"].factorize(native))
+            codes, labels = sys.modules["pandas"].factorize(native)
         except TypeError:  # lists or dicts among the texts
             cells = zip(native.isna(), native, strict=True)
             return encode(name, (None if missing else str(value) for missing, value in cells))
+        return _encode(name, codes, labels)
     if module == "pyarrow":
         array = native.combine_chunks() if hasattr(native, "combine_chunks") else native
         if not hasattr(array, "dictionary"):
