@@ -273,15 +273,10 @@ class Importances(ShareTable[Importance]):
         never = [names[row.name] for row in self.printed_rows() if not row.varied]
         return " ".join([*parts, f"{and_more(never)} {NEVER}."] if never else parts)
 
-    @property
-    def is_of_space(self) -> bool:
-        """Whether the target is a part of the search space, not of the trials, as after an adaptive sampler."""
-        return "of the space" in self.target
-
     def next_step(self) -> str:
         """A sentence that suggests the next call in Python."""
         if self._sure():
-            enough = self.is_of_space or max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1]
+            enough = is_of_space(self) or max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1]
             wider = "" if enough else "target=0.2"
             return f"Next: .reduce({wider}) suggests a smaller search space."
         wider = "; or ask for a wider target, such as .importance(0.3)" if is_narrow(self) else ""
@@ -349,10 +344,15 @@ def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
+def is_of_space(answer: Importances) -> bool:
+    """Whether the target is a part of the search space, not of the trials, as after an adaptive sampler."""
+    return "of the space" in answer.target
+
+
 def is_narrow(answer: Importances) -> bool:
     """Whether the target is narrower than the best 30 % of all rows, so that a wider target may show more effects."""
     parts = [row.n_target / row.n_region for row in answer.rows if row.n_region]
-    return answer.whole and (answer.is_of_space or max(parts, default=0.0) < 0.3)
+    return answer.whole and (is_of_space(answer) or max(parts, default=0.0) < 0.3)
 
 
 def among_in_words(region: str) -> str:
