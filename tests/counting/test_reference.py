@@ -14,7 +14,7 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import (
     LEADING_BITS,
     SORT_BELOW,
-    _by_partition,
+    by_partition,
     count_digits,
     count_slots,
     gather_wanted,
@@ -400,7 +400,7 @@ class TestSelection:
             objective[random.integers(0, rows, 50)] = np.nan
         numbers = int(np.sum(~np.isnan(objective.astype(float))))
         wanted = np.unique([1, 2, 77, numbers // 3, numbers // 2, numbers - 1, numbers])
-        slow = _by_partition(objective, sign, wanted)
+        slow = by_partition(objective, sign, wanted)
         np.testing.assert_array_equal(by_radix(objective, sign, wanted), slow)
         for threads in (1, 3):
             found = select_ranks(objective, sign, wanted, threads=threads)
@@ -427,7 +427,7 @@ class TestSelection:
         objective = random.choice([np.inf, -np.inf, 0.0, -0.0, np.nan, 5e-324, -5e-324, 1e308], 70_000)
         numbers = int(np.sum(~np.isnan(objective)))
         wanted = np.arange(1, numbers + 1, 997)
-        np.testing.assert_array_equal(by_radix(objective, 1.0, wanted), _by_partition(objective, 1.0, wanted))
+        np.testing.assert_array_equal(by_radix(objective, 1.0, wanted), by_partition(objective, 1.0, wanted))
 
     @pytest.mark.parametrize("middle", ENDS)
     @pytest.mark.parametrize("sign", [1.0, -1.0])

@@ -112,7 +112,12 @@ CHOICES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", CHOICES)
-def test_in_parts_or_at_once(table: pd.DataFrame, folder: Path, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("kept", [0, 1 << 29])
+def test_in_parts_or_at_once(
+    table: pd.DataFrame, folder: Path, options: dict[str, Any], kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the objective takes too much memory to keep it until the thresholds are known."""
+    monkeypatch.setattr("pedanova.scale.count_scan.KEPT_BYTES", kept)
     same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True), **options), pa.analyze(table, "loss", **options))
 
 
@@ -194,6 +199,22 @@ def test_questions_beside_the_ladder_read_once_more(table: pd.DataFrame, folder:
     one, two = streamed.effects().to_dict(), whole.effects().to_dict()
     for name, values in one.items():
         assert values == (pytest.approx(two[name]) if isinstance(values[0], float) else two[name])
+
+
+def test_the_objective_is_read_again_only_if_it_is_large(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readings: list[str] = []
+    plain = workers.Workers.each
+
+    def each(self: workers.Workers, *arguments: Any, what: str, **options: Any) -> Any:
+        readings.append(what)
+        return plain(self, *arguments, what=what, **options)
+
+    monkeypatch.setattr("pedanova.scale.workers.Workers.each", each)
+    pa.analyze(folder, "loss", scan=pa.Scan(stream=True))
+    assert "rows for thresholds" not in readings
+    monkeypatch.setattr("pedanova.scale.count_scan.KEPT_BYTES", 100)
+    pa.analyze(folder, "loss", scan=pa.Scan(stream=True))
+    assert "rows for thresholds" in readings
 
 
 def test_the_survey_sees_every_value(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from pedanova.space.parameters import Moving, Space, Switch
 
 SORTED_AT_ONCE = 4_000_000  # the most rows that are gathered to find thresholds
 LARGE_RESULT = 1 << 23  # counts of a part (128 MB with their sums) from which threads share one table
+KEPT_BYTES = 1 << 29  # bytes of objectives that are kept until the thresholds are known; more are read twice
 IN_MEMORY = ("; load the table into memory (", Arg("stream", False, of="Scan"), ") for that")
 
 
@@ -88,7 +89,9 @@ class Rescan(Countable):
         look = self.look
         if not len(wanted):
             return {}
-        if look.window == LEADING_BITS:
+        if look.values:
+            values = selection.pick_ranks(look.counts, wanted, self._gather_kept, self._partition, most=SORTED_AT_ONCE)
+        elif look.window == LEADING_BITS:
             values = self._by_radix(wanted)
         else:
             values = selection.pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
@@ -99,6 +102,14 @@ class Rescan(Countable):
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows, to fit a model")
+
+    def _gather_kept(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
+        """The same as `_gather`, from the objectives that the first reading kept."""
+        given = self.plan.sign, self.look.window, marks, few, large
+        return selection.joined(selection.gather_slots(values, *given) for values in self.look.values or [])
+
+    def _partition(self, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+        return selection.by_partition(np.concatenate(self.look.values or []), self.plan.sign, wanted)
 
     def _gather(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         given = self.look.window, SparseTable.of(marks, selection.PASSED_OVER), few, large
@@ -191,11 +202,14 @@ def count_scan(scan: TableScan, options: Scan, workers: Workers | SparkWorkers, 
     plan = replace(plan, space=choice.space, needs=columns_needed(scan, plan, choice.space), texts=texts)
     engine = engine_of(scan, plan, pushdown=options.pushdown)
     window = window_of(workers, plan)
-    look = workers.total(parts.look_at_part, FirstLook.sum, light(plan), window, what="the objective of each row")
+    here = isinstance(workers, Workers) and workers.executor is None
+    given = light(plan), window, KEPT_BYTES * here
+    look = workers.total(parts.look_at_part, FirstLook.sum, *given, what="the objective of each row")
     where = plan.request.where
     check_left(look.kept, look.numbers, None if where is None else rows_in_words(where), look.notes)
     rescan = Rescan(plan.objective, plan.direction, plan.nan, plan.space, workers, plan, look, engine)
     cut = levels_for(rescan, levels)
+    look.values = None  # later questions with other thresholds read the column again
     counts = rescan.count(cut)
     if not counts.tables:
         raise DataError(f"{scan.name} holds no rows; there is nothing to analyze")

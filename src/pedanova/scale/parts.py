@@ -1,6 +1,6 @@
 """Functions that count one part of a table, so that the memory needed does not grow with the table.
 
-A table is read several times: once to guess the space, if none is given; usually twice (only the objective) to find the
+A table is read several times: once to guess the space, if none is given; once or twice (only the objective) to find the
 thresholds of the levels; and once to count the rows. Every step is a function of one part, and results of parts are
 added, so that threads, processes and other machines can share the work.
 """
@@ -161,6 +161,8 @@ class FirstLook:
     window: Window = LEADING_BITS
     counts: Any = 0  # (slots + 1,) rows in each slot of the window, and NaN
     notes: list[Note] = field(default_factory=list)
+    most: int = 0  # bytes that the values may take
+    values: list[NDArray[Any]] | None = field(default_factory=list)  # the objectives; None if they take more bytes
 
     @property
     def numbers(self) -> int:
@@ -168,6 +170,7 @@ class FirstLook:
         return self.kept - int(np.asarray(self.counts).ravel()[-1])
 
     def add(self, other: FirstLook) -> FirstLook:
+        both = None if self.values is None or other.values is None else [*self.values, *other.values]
         return FirstLook(
             self.rows + other.rows,
             self.kept + other.kept,
@@ -175,6 +178,8 @@ class FirstLook:
             other.window,
             self.counts + other.counts,
             added([*self.notes, *other.notes]),
+            other.most,
+            both if both is not None and sum(values.nbytes for values in both) <= other.most else None,
         )
 
     @classmethod
@@ -196,14 +201,17 @@ def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[n
         batches.close()
 
 
-def look_at_part(part: Part, plan: Plan, window: Window = LEADING_BITS, meter: Meter | None = None) -> FirstLook:
-    """Read the objective of a part: the number of rows, and how many of them lie in each slot of `window`."""
-    look = FirstLook(window=window)
+def look_at_part(part: Part, plan: Plan, window: Window, most: int, meter: Meter | None = None) -> FirstLook:
+    """Read the objective of a part: the number of rows, how many of them lie in each slot of `window`, and the values
+    themselves if all values together take at most `most` bytes."""
+    look = FirstLook(window=window, most=most)
     for observed in batches_of(part, plan, meter):
         values = kernel_values(observed)
         counts = selection.count_slots(values, plan.sign, window)
         single = observed.ranked.dtype == np.float32
-        look = look.add(FirstLook(len(observed), len(values), single, window, counts, list(observed.notes)))
+        look = look.add(
+            FirstLook(len(observed), len(values), single, window, counts, list(observed.notes), most, [values])
+        )
     return look
 
 

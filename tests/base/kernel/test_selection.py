@@ -27,10 +27,10 @@ def test_a_few_far_rows_do_not_put_the_others_together(
     failed = random.random(ROWS) < (0 if FAR[far] is None else part)
     values[failed] = FAR[far]
     again: list[int] = []
-    by_partition = selection._by_partition
+    by_partition = selection.by_partition
     monkeypatch.setattr(
         selection,
-        "_by_partition",
+        "by_partition",
         lambda *given: again.extend(given[2].tolist()) or by_partition(*given),  # type: ignore[func-returns-value]
     )
     ranks = sorted({*(rank_of(quantile, ROWS) for quantile in LADDER), 1, ROWS})

@@ -101,7 +101,7 @@ def select_ranks(
         return {}
     survey = survey or survey_rows(objective, sign, threads=threads)
     if survey is None:
-        values = _by_partition(objective, sign, wanted)
+        values = by_partition(objective, sign, wanted)
     else:
         values = _by_survey(objective, sign, wanted, survey, threads=threads)
     return dict(zip(wanted.tolist(), values.tolist(), strict=True))
@@ -165,7 +165,7 @@ def _by_survey(
         return values, ends
 
     def again(odd: NDArray[np.int64]) -> NDArray[np.float64]:
-        return _by_partition(objective, sign, odd)
+        return by_partition(objective, sign, odd)
 
     return pick_ranks(survey.counts, wanted, gather, again, most=max(SORT_BELOW, len(objective) // 32))
 
@@ -236,7 +236,7 @@ def joined(parts: Iterable[Gathered]) -> Gathered:
     return np.concatenate(values), both
 
 
-def _by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+def by_partition(objective: NDArray[Any], sign: float, wanted: NDArray[np.int64]) -> NDArray[np.float64]:
     numbers = objective.astype(np.float64)
     numbers = sign * numbers[~np.isnan(numbers)] + 0.0
     numbers.partition(wanted - 1)
