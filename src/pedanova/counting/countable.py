@@ -150,7 +150,7 @@ def assembled(
 
 def check_inside(tallies: Tallies, source: Countable) -> None:
     for name, tally in tallies.items():
-        many = int(tally.by_cell()[tally.grid.outside])
+        _, many = tally.beyond()
         if many:
             first = source.describe_outside(name, tally.parameter)
             more = f" ({many:,} rows in all)" if many > 1 else ""
@@ -166,7 +166,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
     """Notes on rows without a value, rows outside the space, and domains of a `Switch` with few rows."""
     notes = []
     for name, tally in tallies.items():
-        missing, outside = map(int, tally.by_cell()[[tally.grid.missing, tally.grid.outside]])
+        missing, outside = tally.beyond()
         of_all = (" of ", Count(tally.rows)) if missing or outside else ()
         if missing:
             what = "have no value (inactive)" if tally.parameter.when else "have no value"

@@ -131,6 +131,14 @@ class Tally:
         """The number of rows in each cell, over all levels."""
         return self.between(0, self.levels.count)
 
+    def beyond(self) -> tuple[int, int]:
+        """The number of rows without a value, and the number of rows with a value outside the space."""
+        if self._places is None:
+            missing, outside = self._kept[0][:, self.grid.missing :].sum(axis=0, dtype=np.int64)
+        else:
+            missing, outside = self.by_cell()[self.grid.missing :]
+        return int(missing), int(outside)
+
     def rows_by_level(self) -> NDArray[np.int64]:
         return np.asarray(self.counts.sum(axis=1))
 
@@ -156,9 +164,10 @@ class Tally:
 
 def narrowed(counts: NDArray[np.integer]) -> NDArray[np.integer]:
     """Convert counts to the smallest integer type that can hold the largest one, usually one or two bytes."""
-    if counts.dtype.kind == "u" or counts.min(initial=0) < 0:
+    if counts.dtype.kind == "u":
         return counts
-    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
+    largest = counts.view(counts.dtype.str.replace("i", "u")).max(initial=0)  # a negative count becomes a huge number
+    return counts if largest > np.iinfo(counts.dtype).max else counts.astype(np.min_scalar_type(largest))
 
 
 def check_same(one: Tally, two: Tally) -> None:
