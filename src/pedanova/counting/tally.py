@@ -120,6 +120,11 @@ class Tally:
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """The number of rows in each cell, counting only the levels from `first` up to, but not including, `last`."""
+        if (first, last) == (0, self.levels.count):
+            return self._by_cell
+        return self._added(first, last)
+
+    def _added(self, first: int, last: int) -> NDArray[np.int64]:
         if self._places is None:
             return np.asarray(self._kept[0][first:last].sum(axis=0, dtype=np.int64))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
@@ -127,9 +132,15 @@ class Tally:
         np.add.at(total, self._places[inside] % width, self._kept[0][inside])
         return total
 
+    @cached_property
+    def _by_cell(self) -> NDArray[np.int64]:
+        total = self._added(0, self.levels.count)
+        total.flags.writeable = False
+        return total
+
     def by_cell(self) -> NDArray[np.int64]:
-        """The number of rows in each cell, over all levels."""
-        return self.between(0, self.levels.count)
+        """The number of rows in each cell, over all levels (read-only)."""
+        return self._by_cell
 
     def beyond(self) -> tuple[int, int]:
         """The number of rows without a value, and the number of rows with a value outside the space."""

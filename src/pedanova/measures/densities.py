@@ -59,7 +59,6 @@ class Densities(Table):
 
     internal = Table.internal | {"basis", "panels"}
     name: str
-    cells: tuple[Label, ...]  # a label, or the middle of the cell
     target: Reals
     region: Reals
     uniform: Reals
@@ -70,6 +69,10 @@ class Densities(Table):
     parameter: Parameter  # the parameter that the cells belong to
     basis: Basis  # the rows that the densities were computed from
     words: tuple[str, str] = ("target", "region")  # the target and the region in words
+
+    @property
+    def cells(self) -> tuple[Label, ...]:
+        return tuple(grid_of(self.parameter).centres())
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
         """What a figure shows: bars for categories and up to 40 values, or at most `points` steps along a range.
@@ -92,8 +95,7 @@ class Densities(Table):
         target, region, uniform = (
             parts[cells] / max(float(parts[cells].sum()), 1e-300) for parts in (self.target, self.region, self.uniform)
         )
-        basis, centres = self.basis.within(cells, number), tuple(grid.centres())
-        whole = replace(self, cells=centres, parameter=domain, edges=grid.edges, basis=basis)
+        whole = replace(self, parameter=domain, edges=grid.edges, basis=self.basis.within(cells, number))
         return replace(whole, target=target, region=region, uniform=uniform)
 
     def panels(self, baseline: Baseline = "region") -> list[Panel]:
@@ -166,7 +168,7 @@ class Densities(Table):
         }
 
     def __len__(self) -> int:
-        return len(self.cells)
+        return len(self.target)
 
 
 def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
@@ -191,8 +193,8 @@ def densities_from(
     words: tuple[str, str],
 ) -> Densities:
     """Make densities; `parts` has three arrays of fractions by cell: for the target, the region and a uniform draw."""
-    grid, cells = contrast.grid, tuple(contrast.grid.centres())
-    return Densities(contrast.name, cells, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
+    grid = contrast.grid
+    return Densities(contrast.name, *parts, grid.edges, bandwidth, *missing, grid.parameter, basis, words)
 
 
 def densities_of(
@@ -213,8 +215,8 @@ def densities_of(
 
 def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
     """The fractions `parts` (cells,), smoothed separately in each domain of the parameter."""
-    pairs = zip(grid.blocks, widths, strict=True)
-    return np.concatenate([smooth(parts[block.cells], width) for block, width in pairs])
+    each = [smooth(parts[block.cells], width) for block, width in zip(grid.blocks, widths, strict=True)]
+    return each[0] if len(each) == 1 else np.concatenate(each)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

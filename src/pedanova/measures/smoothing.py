@@ -7,6 +7,7 @@ kernel P: S_ij = P(i - j) + P(i + j + 1).
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.threads import ResultCache
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.waves import fastest_wave
 from pedanova.space.grid import FEW_CELLS, Block, Reals
@@ -123,14 +125,18 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
     """The kernel's width in cells for the target rows of one block."""
     if smoothing != "auto" or is_too_narrow(target, 1):
         return float(bandwidth(smoothing, target, block, region=region))
-    return _auto_width(block.ordered, target.tobytes(), target.dtype.str, region.tobytes(), region.dtype.str)
+    key = block.ordered, digest_of(target), digest_of(region)
+    return _WIDTHS.get(key, lambda: float(bandwidth("auto", target, block, region=region)))
 
 
-@lru_cache(maxsize=2048)
-def _auto_width(ordered: bool, target: bytes, kind: str, region: bytes, region_kind: str) -> float:
-    """The automatic kernel width, cached because a parameter's shares, notes and densities use the same width."""
-    rows, base = np.frombuffer(target, dtype=kind), np.frombuffer(region, dtype=region_kind)
-    return float(bandwidth("auto", rows, Block(0, len(rows), ordered), region=base))
+# A parameter's shares, notes and densities use the same widths and smooth the same rows.
+_WIDTHS: ResultCache[float] = ResultCache(2048)
+_SMOOTHED: ResultCache[Reals] = ResultCache(2048)
+
+
+def digest_of(values: NDArray[Any]) -> tuple[str, bytes]:
+    """A short key for an array in a cache."""
+    return values.dtype.str, hashlib.blake2b(np.ascontiguousarray(values), digest_size=16).digest()
 
 
 def is_flat(cells: int, width: float) -> bool:
@@ -161,14 +167,12 @@ def smooth(masses: Reals, width: float) -> Reals:
     """The smoothed masses S · masses (read-only): never negative, with the same sum."""
     if width == 0.0:
         return masses
-    return _smoothed(np.asarray(masses, dtype=np.float64).tobytes(), width)
+    values = np.asarray(masses, dtype=np.float64)
+    return _SMOOTHED.get((digest_of(values), width), lambda: _smoothed(values, width))
 
 
-@lru_cache(maxsize=2048)
-def _smoothed(masses: bytes, width: float) -> Reals:
-    """The smoothed masses, cached because a parameter's shares, notes and densities smooth the same rows."""
-    values = np.frombuffer(masses)
-    result = _convolve(values, periodic_kernel(len(values), width), width)
+def _smoothed(masses: Reals, width: float) -> Reals:
+    result = _convolve(masses, periodic_kernel(len(masses), width), width)
     result.flags.writeable = False
     return result
 
