@@ -1,6 +1,7 @@
-"""Run the gallery's notebooks and keep what they print and draw: python docs/gallery/run.py [NAME …].
+"""Run the notebooks of the gallery and store their outputs: python docs/gallery/run.py [NAME …].
 
-Outputs are stored, so that the site shows them; a test runs every notebook anew and holds its text to its own numbers.
+The site shows the stored outputs. A test runs every notebook again, and checks that each number in the text is also in
+the code or in an output.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # small matrices gain nothing fro
 
 
 def run(path: Path) -> nbformat.NotebookNode:
-    """The notebook as a reader leaves it who ran every cell from the top, in an empty folder."""
+    """The notebook after all its cells have run, in an empty folder."""
     notebook = nbformat.read(path, as_version=4)
     with TemporaryDirectory() as folder:
         execute(notebook, folder)
@@ -33,9 +34,9 @@ def execute(notebook: nbformat.NotebookNode, folder: str, **options: object) -> 
 
 
 def run_all(paths: list[Path]) -> dict[Path, nbformat.NotebookNode]:
-    """All of them, one after the other in one kernel, which loads the libraries once and forgets every name between.
+    """Run all notebooks one after the other in one kernel, so that the libraries are loaded only once.
 
-    An error is an output of its cell, and what follows in that notebook fails with it.
+    All names are deleted between notebooks. An error is stored as an output of its cell, and later cells still run.
     """
     books = {path: nbformat.read(path, as_version=4) for path in paths}
     whole = nbformat.v4.new_notebook()
@@ -51,7 +52,7 @@ def run_all(paths: list[Path]) -> dict[Path, nbformat.NotebookNode]:
 
 
 def plain(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Without what differs from run to run or from machine to machine: times, names of objects, versions."""
+    """Remove what differs between runs or between machines: times, names of objects, versions."""
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     for place, cell in enumerate(notebook.cells):
         cell.id, cell.metadata = f"cell-{place}", {}
