@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
+from pedanova.analysis.options import ROWS as CHOICES
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
@@ -104,6 +105,7 @@ BEST = replace(
     BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})"
 )
 PART = replace(BY_NAME["region"], help="the rows to compare the target with, as a quantile (default 1.0: all rows)")
+USED = replace(BY_NAME["region"], help=f"the rows to use: {CHOICES} (default 1.0: all rows)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
@@ -233,7 +235,7 @@ COMMANDS = (
     Command(
         "gains",
         "how much better tuned values are than defaults",
-        (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
+        (*QUESTION[:2], USED, WITHIN, DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),
     Command(
@@ -286,7 +288,13 @@ COMMANDS = (
     Command(
         "space",
         "the search space, to edit and pass as --space",
-        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES, QUIET),
+        (
+            COLUMN,
+            *(BY_NAME[name] for name in ("params", "exclude", "study")),
+            OUTPUT,
+            NOTES,
+            replace(QUIET, help="print only the space"),
+        ),
         SOURCE_HELP,
     ),
     Command("mcp", "an MCP server: agents can analyse files in a folder", (FOLDER,), source=None, module="mcp_server"),
