@@ -1,4 +1,4 @@
-"""pedanova: which hyperparameters matter, where their good values are, and how sure that is.
+"""pedanova: which hyperparameters matter, where their good values are, and how sure you can be.
 
 >>> import pedanova as pa
 >>> a = pa.analyze(pa.demo_trials(), objective="error")

@@ -41,15 +41,15 @@ else:
 class Analysis(Output):
     """The analysis of a table of trials, with one method for each question. Create it with `analyze` or `load`.
 
-    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table, if both
-    have the same space and levels. In all examples, `a` is the analysis from the example below.
+    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table; both
+    need the same space and the same `Levels`. In all examples, `a` is the analysis from the example below.
 
     Attributes
     ----------
     objective, direction
-        The objective's name (for several, all names joined), and whether lower or higher is better.
+        The name of the objective (several names are joined), and ``"minimize"`` or ``"maximize"``.
     space
-        The search space: as given, as the log defines it, or as guessed from the data.
+        The search space: given by you, read from the log, or guessed from the data.
     notes
         Sentences on what was guessed, dropped or merged; the most important come first.
     plot
@@ -94,7 +94,7 @@ class Analysis(Output):
         Parameters
         ----------
         target
-            The rows to reach: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
+            The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
             boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
             such as ``"epochs >= 10"``. All target rows must be in the region. A quantile refers to all rows,
             or to the region's rows if the region is a mask, a box or a condition.
@@ -104,22 +104,21 @@ class Analysis(Output):
             ``"region"``: compare the target with the rows of the region (also valid for adaptive samplers).
             ``"uniform"``: compare the target with a uniform draw from the space.
         smoothing
-            ``"auto"``, ``"none"``, or a bandwidth in cells.
+            ``"auto"``, ``"none"``, or the width of the smoothing kernel in cells.
         estimator
             ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective; this needs fewer rows.
             ``"auto"``: use the model if there are 40 to 5,000 rows and the model predicts held-out rows well; otherwise
-            count. The notes say which was used, and why.
+            count. The notes say which estimator was used, and why.
         draws
             Number of random draws for p-values and intervals; with 0 there are no p-values and no intervals.
         seed
             The seed of the random draws: the same seed gives the same numbers.
         of
             The meaning of a quantile if an adaptive sampler chose the trials. ``"space"``: the best part of the search
-            space, as a model estimates it. ``"rows"``: the best of the trials. For other samplers, both mean the
-            same.
+            space, as a model estimates it. ``"rows"``: the best trials. For other samplers, both mean the same.
         force
             Whether to answer even if the target has fewer than 5 rows; such an answer is very uncertain. If False, a
-            quantile with fewer than 5 rows is replaced by the smallest one with enough rows, and a note says so.
+            quantile with fewer than 5 rows is replaced by the smallest quantile with enough rows, and a note says so.
 
         Returns
         -------
@@ -196,12 +195,12 @@ class Analysis(Output):
         name
             The parameter. If None, the result is a dict of all parameters.
         target, region, how
-            As in `importance`; the options are `smoothing`, `estimator`, `seed` and `of`.
+            As in `importance`; `how` accepts `smoothing`, `estimator`, `seed` and `of`.
 
         Returns
         -------
         Densities or dict of str to Densities
-            The fraction of the rows in each cell; ``.good()`` gives the good values.
+            The fraction of the rows in each cell (one value or a small range); ``.good()`` gives the good values.
 
         Examples
         --------
@@ -227,16 +226,16 @@ class Analysis(Output):
             As in `importance`.
         clip
             A limit for the objective: a quantile of the region's rows, or a value such as ``at_most(0.5)``
-            (``at_least(0.5)`` if larger is better). Objectives worse than the limit are replaced by it, so
-            that a few extreme values do not dominate.
+            (``at_least(0.5)`` if larger is better). Objectives worse than the limit are set to the limit. Then a few
+            extreme values do not dominate.
         smoothing
-            ``"auto"``, ``"none"``, or a bandwidth in cells.
+            ``"auto"``, ``"none"``, or the width of the smoothing kernel in cells.
 
         Returns
         -------
         Effects
-            Rows by parameter, the largest first: ``e["lr"].share``. ``e.marginal("lr")`` is the mean objective for the
-            values of `lr`, with 95 % intervals.
+            Rows by parameter, the largest first: ``e["lr"].share``. ``e.marginal("lr")`` is the mean objective in each
+            cell of `lr`, with 95 % intervals.
 
         Examples
         --------
@@ -278,7 +277,7 @@ class Analysis(Output):
         corrected
             Whether to correct the numbers for chance.
         params
-            The parameters to pair; None for all.
+            The parameters to combine; None for all.
 
         Returns
         -------
@@ -341,9 +340,9 @@ class Analysis(Output):
         Parameters
         ----------
         target, region
-            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The column "global"
-            compares the target with all rows. The column "local" compares the best tenth of the target with the whole
-            target, and so shows what matters among good rows.
+            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The columns ``PED``
+            and ``f-ANOVA`` use all rows. ``PED local`` compares the best tenth of the target with the whole target;
+            ``f-ANOVA local`` uses only target rows. Both show what matters among good rows.
         by
             ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
         top
@@ -354,7 +353,7 @@ class Analysis(Output):
         Returns
         -------
         Comparison
-            Answers by name; each is printed as one column.
+            One result for each measure or objective, by name; each result is printed as one column.
 
         Raises
         ------
@@ -388,9 +387,9 @@ class Analysis(Output):
             A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
             values of a log (Optuna's reports, Ray Tune, Lightning …). If None, the budgets are taken from the log.
         target, region
-            Quantiles; at each budget they refer to the rows of this budget.
+            Quantiles of the rows at each budget; values of the objective cannot be used.
         at
-            The budgets to use. If None, all budgets are used, or about twelve of them if there are more.
+            The budgets to use. If None, all budgets are used; if there are more than twelve, about twelve of them.
         among
             ``"all"``: at each budget, all trials that have a value, including pruned ones. ``"full"``: only
             configurations that reached the highest budget.
@@ -474,7 +473,7 @@ class Analysis(Output):
             Boxes, conditions, masks or quantiles, given as for the region of `importance`. Only rows that meet every
             one of them are used.
         at
-            Thresholds of the objective, such as ``at_most(0.1)``, that later questions will use. This saves time.
+            Thresholds of the objective that later questions will use, such as ``at_most(0.1)``; this saves time later.
 
         Returns
         -------
@@ -539,8 +538,8 @@ class Analysis(Output):
         Parameters
         ----------
         default
-            Values by parameter. A parameter that is not given gets the median of the trials, or the most frequent
-            category. If None, this holds for all parameters, unless the space has defaults (ConfigSpace, SMAC).
+            Default values by parameter. The default of any other parameter is the median of the trials, or the most
+            frequent category. If None, the defaults of the search space are used if it has any (ConfigSpace, SMAC).
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
@@ -608,12 +607,12 @@ class Analysis(Output):
     def needed(
         self, width: float = 0.1, target: object = DEFAULT.target, region: object = DEFAULT.region, **how: Unpack[How]
     ) -> Needed:
-        """How many more trials are needed for a reliable ranking, and whether more trials would change it much.
+        """How many more trials are needed for a reliable ranking, and whether more trials would change the ranking.
 
         Parameters
         ----------
         width
-            The width at which the 95 % interval of a share is narrow enough.
+            The 95 % interval of a share is narrow enough if it is at most this wide.
         target, region, how
             As in `importance`.
 
@@ -639,7 +638,7 @@ class Analysis(Output):
         return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
-        """All results in at most 300 tokens, for agents and logs; each line names the call that computes the result.
+        """A summary of all results in at most 300 tokens, for agents and logs; each line names the call for its result.
 
         Parameters
         ----------
@@ -675,9 +674,10 @@ class Analysis(Output):
         Parameters
         ----------
         target, estimator, seed
-            As in `importance`. The bounds depend on the best tenth of the target.
+            As in `importance`. The bounds are chosen for the best rows of the target: with a model, for its best tenth;
+            without a model, for its best fifth, or for the whole target if the best fifth has fewer than 50 rows.
         keep
-            The bounds of each narrowed parameter contain at least this fraction of the best tenth of the target.
+            The bounds of each narrowed parameter contain at least this fraction of these best rows.
         widen
             Whether to move a bound outwards if good values are most frequent next to it. If False, the
             result suggests the new bound but does not use it.

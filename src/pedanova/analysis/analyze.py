@@ -62,7 +62,7 @@ def analyze(
     reading: Reading | None = None,
     scan: Scan | None = None,
 ) -> Analysis:
-    """Analyse a table of trials: count its rows once, and answer every question from the counts.
+    """Analyse a table of trials: read it and count its rows. The result has one method for each question.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def analyze(
         A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its database or
         journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats`` lists them), a pandas, Polars or
         pyarrow table, a dict of arrays, a list of dicts, a structured NumPy array, or a 2-D NumPy array with `names`.
-        Arrays on a CUDA GPU are not copied to main memory.
+        Large arrays on a CUDA GPU are counted there, and are not copied to main memory.
     objective
         The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or a list of names (rows
         are then ordered by Pareto front). The objective is not needed for a log that names its objective and direction.
@@ -230,7 +230,7 @@ def guess_space(
     exclude: Iterable[str] | None = None,
     study: str | None = None,
 ) -> tuple[Space, tuple[Note, ...]]:
-    """The space that `analyze` would use, with the reasons; you can edit it and pass it as `space`.
+    """The space that `analyze` would use, and why. You can change this space and pass it as `space`.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def guess_space(
     Returns
     -------
     tuple of Space and of notes
-        The space, and a sentence on every guess.
+        The space, and a sentence about every guess.
 
     Raises
     ------
@@ -284,7 +284,7 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     Parameters
     ----------
     path
-        A file of this version or an older one.
+        A file that this version of pedanova or an older version saved.
 
     Returns
     -------

@@ -52,7 +52,7 @@ class Output:
 
     @property
     def space(self) -> Space:
-        """The search space: as given, as the log defines it, or as guessed from the data."""
+        """The search space: given by you, read from the log, or guessed from the data."""
         return self.data.space
 
     @property
@@ -137,10 +137,11 @@ class Output:
         path
             The file to write; an existing file is replaced.
         rows
-            Whether to save the rows too, so that the file can answer every question (conditions, pairs, `reduce`, and
-            the model for few rows). By default all rows are saved if there are at most 5,000. For longer tables,
-            about 2,000 rows are saved, enough to recognise repeated configurations and copied columns. If False, no
-            rows are saved. Repeated rows of a configuration are then treated as independent, and a note says so.
+            Whether to save the rows too. With all rows, the file can answer every question (conditions, pairs,
+            `reduce`, and the model for few rows). By default all rows are saved if there are at most 5,000. For longer
+            tables, about 2,000 rows are saved, enough to recognise repeated configurations and copied columns. If
+            False, no rows are saved. Repeated rows of a configuration are then treated as independent, and a note
+            says so.
 
         Examples
         --------
@@ -192,7 +193,7 @@ class Output:
         reduce
             Whether the page contains a smaller search space (`reduce`), which may take some seconds.
         within
-            The rows to use, as in `within`; None for all rows.
+            The rows to use, as in `Analysis.within`; None for all rows.
         group
             A column that names the study of each row; a tab then shows the rankings of all studies side by side.
         budget
@@ -239,7 +240,7 @@ class Output:
         Returns
         -------
         LiveWidget or Widget
-            The object that a notebook shows; a live one has ``selection`` and ``importance()``.
+            The object that a notebook shows; a `LiveWidget` has ``selection`` and ``importance()``.
 
         Examples
         --------
@@ -272,9 +273,9 @@ class Output:
         title
             The title of the page.
         start
-            The first question, as a pair (target, region) of quantiles or values of the objective.
+            The target and the region that the page shows first, as a pair of quantiles or values of the objective.
         source
-            The source as in ``pedanova analyze SOURCE``, for the shell commands on the page.
+            The text for SOURCE in ``pedanova analyze SOURCE``. The page uses it in the shell commands that it shows.
         group
             A column that names the study of each row; the page then shows the rankings of all studies side by side.
         port

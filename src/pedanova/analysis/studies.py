@@ -57,13 +57,13 @@ class Across(Pooling):
         One row per parameter, the most important first: the mean share with its 95 % interval, how much studies differ
         beyond chance (``spread``), the mean rank, and how many studies have the parameter.
     analyses, answers
-        Two dicts by name of the study: its analysis, and its importances. Studies for which importances cannot be
-        computed are left out; the notes name them.
+        Two dicts by name of the study: the analysis of each study, and its importances. `answers` does not contain
+        studies for which importances cannot be computed; the notes name these studies.
     studies
         For every study: its number of rows, its most important parameters, and how well it agrees with the others.
     ranks
         Friedman's test of all ranks, with mean ranks and the critical difference. None if fewer than
-        two studies share at least two parameters.
+        two studies or fewer than two parameters can be ranked.
     disagreements
         Parameters that matter clearly more or less in one study than in all others.
     target, region
@@ -93,7 +93,7 @@ class Across(Pooling):
     def prior(
         self, target: object = DEFAULT.target, *, safety: float = SAFETY, strength: float = STRENGTH, **how: Unpack[How]
     ) -> SearchPrior:
-        """Where good values lie across all studies: a density for every parameter, to start the next search from.
+        """Where good values lie across all studies: a density for every parameter, as a start for the next search.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Across(Pooling):
         Raises
         ------
         QueryError
-            An option is out of range, or no study can answer.
+            An option is out of range, or the densities cannot be computed for any study.
 
         Examples
         --------
@@ -142,14 +142,15 @@ def across(
 ) -> Across:
     """Which parameters matter over many studies: mean shares, mean ranks, and the studies that differ from the others.
 
-    Every study is asked the same question; quantiles refer to the rows of each study. The notes name studies that
+    All studies have the same target and region; quantiles refer to the rows of each study. The notes name studies that
     were left out, parameters that some studies do not have, and objectives that differ.
 
     Parameters
     ----------
     data
-        Studies by name: analyses, or anything that `analyze` reads, or files that `Analysis.save` wrote; or one table
-        with a column that names the study of each row (`group`); or the analysis of such a table.
+        A dict of studies by name. Each study is an `Analysis`, a file that `Analysis.save` wrote, or anything that
+        `analyze` reads. Also a list of files: each study then has the name of its file. Or one table, or the analysis
+        of one table, with a column that names the study of each row (`group`).
     objective
         As in `analyze`; not needed if each study is given as an `Analysis`.
     group
@@ -159,7 +160,7 @@ def across(
     within
         The rows to use in every study: a box, a condition, or a list of boxes and conditions that must all be met.
     parts
-        ``"selected"``: quantiles refer to the rows that `within` selects. ``"all"``: they refer to all rows of a study.
+        ``"selected"``: quantiles refer to the rows that `within` selects; ``"all"``: to all rows of a study.
     options
         The options of `analyze` and of `importance`. `draws` is 500 by default, and a study with a narrow
         interval gets more weight. With ``draws=0`` all studies have the same weight.
@@ -167,13 +168,13 @@ def across(
     Returns
     -------
     Across
-        A table by parameter, the most important first, with `studies`, `ranks`, `disagreements` and `notes`; figures
-        (`plot`). `Analysis.report` with `group` shows the studies side by side.
+        A table with one row per parameter, the most important first. Its attributes are `studies`, `ranks`,
+        `disagreements`, `notes` and `plot` (figures). `Analysis.report` with `group` shows the studies side by side.
 
     Raises
     ------
     QueryError
-        Importances can be computed for fewer than two studies, or an option is unknown.
+        Importances can be computed for only one study or for none, or an option is unknown.
     DataError
         A study cannot be read, or the table does not have the column that `group` names.
 
@@ -376,8 +377,8 @@ def difference(
     StudyDifferences
         For each parameter: its shares and ratios in both studies, their differences with 95 % intervals and p-values
         (adjusted by Holm), its good values in both studies, and whether these values moved. `notes` say how the studies
-        are related, and what they do not share. For two results of `importance`, the result is `Differences`, which
-        contains only shares.
+        are related, and which parameters were not compared. For two results of `importance`, the result is
+        `Differences`, which contains only shares.
 
     Raises
     ------

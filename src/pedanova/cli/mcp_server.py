@@ -176,7 +176,7 @@ class Tools:
         direction: str | None = None,
         default: dict[str, str | float | int | bool] | None = None,
     ) -> str:
-        """How much better the objective gets if a parameter is tuned and not left at a default. JSON."""
+        """How much the objective improves if a parameter is tuned instead of left at its default. JSON."""
 
         def work() -> Mapping[str, Any]:
             result = self.folder.analysis(source, objective, direction).gains(checked(default))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
+from pedanova.analysis.options import ROWS as CHOICES
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
@@ -16,7 +17,7 @@ from pedanova.measures.question import HOW
 from pedanova.space.exports import FORMS
 
 FORMATS = ("text", "csv", "json", "markdown", "latex")
-SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (pedanova formats lists them)"
+SOURCE_HELP = "a table, or the log of a tool: a file, a folder or a URL (for a list: pedanova formats)"
 SAVED_HELP = f"{SOURCE_HELP}; or a saved .pedanova file"
 
 
@@ -55,14 +56,14 @@ GROUP_BESIDE = replace(GROUP, help="a column that names each row's study; the st
 COLUMNS = output(
     "columns", "few", "few (default): main columns; all: also ratio, divergence and raw share", choices=("few", "all")
 )
-TOP = output("top", 15, "pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
-MOST = replace(TOP, default=20, help="parameters to print (default 20; 0: all)")
+TOP = output("top", 15, "number of pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
+MOST = replace(TOP, default=20, help="number of parameters to print (default 20; 0: all)")
 TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
 LADDER = Option(
     "ladder", None, "targets, such as 0.01,0.1 (default: all quantiles in the analysis)", metavar="T,T,…", several=True
 )
 ORDER = Option("order", 2, "parameters in a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
-CELLS = Option("cells", "auto", "cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
+CELLS = Option("cells", "auto", "number of cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
     "budget", None, "a column of budgets, or 'step' for the intermediate values of a log (default: from the source)",
     metavar="COLUMN",
@@ -81,8 +82,8 @@ KEEP = Option(
     metavar="K",
     type=float,
 )
-WIDEN = Option("widen", False, "also extend ranges whose good values are at a bound", flag=True)
-FOLDS = Option("folds", 5, "folds of the cross-validation (default 5)", metavar="N", type=int)
+WIDEN = Option("widen", False, "also extend a range if its good values are at a bound", flag=True)
+FOLDS = Option("folds", 5, "number of folds of the cross-validation (default 5)", metavar="N", type=int)
 DEFAULT = Option(
     "default",
     None,
@@ -90,11 +91,11 @@ DEFAULT = Option(
     metavar="V",
     several=True,
 )
-NUMBER = Option("number", 10, "trials to propose (default 10)", metavar="N", type=int)
+NUMBER = Option("number", 10, "number of trials to propose (default 10)", metavar="N", type=int)
 GOAL = Option(
     "goal",
     "both",
-    "know: trials that make the ranking more certain; win: trials that are likely good; both (default): some of each",
+    "know: trials that make the ranking more certain; win: trials that are probably good; both (default): some of each",
     choices=("know", "win", "both"),
 )
 ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')
@@ -103,6 +104,8 @@ FOLDER = Option("folder", ".", "the only folder to read files from (default: the
 BEST = replace(
     BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})"
 )
+PART = replace(BY_NAME["region"], help="the rows to compare the target with, as a quantile (default 1.0: all rows)")
+USED = replace(BY_NAME["region"], help=f"the rows to use: {CHOICES} (default 1.0: all rows)")
 COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
@@ -209,7 +212,7 @@ COMMANDS = (
         "densities",
         "the good values of a parameter, as a plot",
         (*FULL, FORMAT, OUTPUT, THREADS),
-        names="which parameters (default: the three most important)",
+        names="the parameters to show (default: the three most important)",
     ),
     Command(
         "interactions",
@@ -231,8 +234,8 @@ COMMANDS = (
     ),
     Command(
         "gains",
-        "how much tuning improves on a default, in numbers",
-        (*QUESTION[:2], *QUESTION[3:], DEFAULT, SEED, *IN_MEMORY, *PRINT),
+        "how much better tuned values are than defaults",
+        (*QUESTION[:2], USED, WITHIN, DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),
     Command(
@@ -243,13 +246,13 @@ COMMANDS = (
     ),
     Command(
         "brief",
-        "all results in at most 300 tokens",
+        "a summary of all results in at most 300 tokens",
         (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
     ),
     Command(
         "along",
         "what matters at each budget (epochs, steps)",
-        (BUDGET, AT, AMONG, *QUESTION[:4], *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
+        (BUDGET, AT, AMONG, *QUESTION[:2], BEST, PART, *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
     ),
     Command(
@@ -285,14 +288,20 @@ COMMANDS = (
     Command(
         "space",
         "the search space, to edit and pass as --space",
-        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES, QUIET),
+        (
+            COLUMN,
+            *(BY_NAME[name] for name in ("params", "exclude", "study")),
+            OUTPUT,
+            NOTES,
+            replace(QUIET, help="print only the space"),
+        ),
         SOURCE_HELP,
     ),
-    Command("mcp", "an MCP server: agents ask about files in a folder", (FOLDER,), source=None, module="mcp_server"),
+    Command("mcp", "an MCP server: agents can analyse files in a folder", (FOLDER,), source=None, module="mcp_server"),
     Command("formats", "all kinds of sources, each with an example", source=None),
     Command(
         "demo",
-        "analyze a real random search that ships with pedanova",
+        "analyse a real random search that comes with pedanova",
         (REPORT, EXPLORE, PORT, SHOW),
         source=None,
         module="pages",

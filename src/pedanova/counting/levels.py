@@ -33,7 +33,7 @@ LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows wit
 class Levels:
     """Disjoint ranges of the objective, best first. Each level ends at a threshold (included).
 
-    The last threshold is infinite, so that every row of any table has a level. Two analyses can be added
+    The last threshold is infinite. So every row of any table has a level. Two analyses can be added
     if the second was made with the levels of the first: ``analyze(..., levels=first.data.levels)``.
 
     Attributes
@@ -47,7 +47,7 @@ class Levels:
     quantiles
         The quantiles in ascending order; the last is 1.
     index
-        For each quantile, the index of the last level that it contains.
+        For each quantile, the index of the last level inside the quantile.
     complete
         Whether every distinct value of the objective has its own level.
     own
@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """For each level except the last, the next number after its worst objective (with the sign of `sign`)."""
+        """For each level except the last, the smallest number above `sign` times the level's threshold."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 

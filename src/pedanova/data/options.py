@@ -41,7 +41,7 @@ def as_names(names: object, argument: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """Options for reading text and for rows that failed: ``analyze(..., reading=pa.Reading(...))``.
+    """Options for reading text, and for special rows such as failed ones: ``analyze(..., reading=pa.Reading(...))``.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class Reading:
     decimal
         The decimal separator: ``","`` if ``1,234`` means 1.234. It is detected by default.
     state
-        The column of the trials' states (COMPLETE, FAIL, PRUNED, RUNNING).
+        The column with the state of each trial (COMPLETE, FAIL, PRUNED or RUNNING).
     nan
-        What to do with rows whose objective is NaN: ``"drop"`` them, or count them as the ``"worst"``.
+        What to do with rows with a NaN objective: ``"drop"`` them, or count them as the ``"worst"``.
     failed
         What to do with rows that failed: ``"drop"`` them, or count them as the ``"worst"``.
     pruned
@@ -107,13 +107,13 @@ class Scan:
         Whether to read files, lazy frames and relations in parts, with constant memory. By default, only large tables
         are read in parts.
     executor
-        The executor whose workers read the parts. It may come from ``concurrent.futures``, or from another library,
+        The executor that reads the parts in parallel. It may come from ``concurrent.futures``, or from another library,
         such as Dask's ``client.get_executor(retries=2)``.
     on_error
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them and list them in notes.
     pushdown
-        Whether DuckDB, Polars or the database of an ibis table counts the rows, so that only the counts and the
-        objective are transferred. By default, this is done for ibis tables only.
+        Whether DuckDB, Polars or the database of an ibis table counts the rows. Then only the counts and the objective
+        are transferred. By default, this is done for ibis tables only.
     engine
         Where arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted. ``"cuda"`` counts on the GPU and needs
         `pedanova[cuda]`. ``"cpu"`` counts in main memory and can answer every question. None means the GPU, unless the

@@ -120,7 +120,7 @@ def _shown(value: float | Fraction | None) -> str:
 
 
 def at_most(value: float) -> Region:
-    """Rows whose objective is `value` or less.
+    """Rows with an objective of `value` or less.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def at_most(value: float) -> Region:
 
 
 def at_least(value: float) -> Region:
-    """Rows whose objective is `value` or more.
+    """Rows with an objective of `value` or more.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def between(low: float, high: float, *, values: bool = False) -> Region:
     Raises
     ------
     QueryError
-        `low` is not below `high`, or one of the two is out of range.
+        `low` is above `high`, two quantiles are equal, or `low` or `high` is out of range.
 
     Examples
     --------

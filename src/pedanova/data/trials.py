@@ -76,7 +76,7 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The name of the column for `word`: ``"row"``, for example, or ``"row_"`` if a parameter is called ``"row"``.
+        """The name of the column `word` in this table; ``"row"`` becomes ``"row_"`` if a parameter is called ``"row"``.
 
         Parameters
         ----------

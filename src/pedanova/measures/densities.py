@@ -32,18 +32,18 @@ class Densities(Table):
     name
         The parameter.
     cells
-        The label of each cell; for a cell of a range, its middle.
+        The label of each cell: its value, or the middle of its range.
     target, region, uniform
         The fraction of the rows in each cell, for the target, the region and a uniform draw from the space. The sum of
         each array is 1; rows without a value are left out.
     edges
-        The edges of the cells of a range, in units of the parameter; None for single values.
+        The edges of the cells, in units of the parameter; None if each cell is a single value.
     bandwidth
         Width of the smoothing kernel in cells.
     missing_target, missing_region
         The fraction of target rows and of region rows that have no value, or a value outside the space.
     parameter
-        The parameter that the cells belong to.
+        The domain that is divided into the cells, such as a `Float`.
     basis
         The row counts that the densities were computed from.
     words
@@ -75,7 +75,7 @@ class Densities(Table):
         return tuple(grid_of(self.parameter).centres())
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
-        """What a figure shows: bars for categories and up to 40 values, or at most `points` steps along a range.
+        """What a figure shows: bars for categories or at most 40 values, otherwise at most `points` steps of a range.
 
         If another drawing is given as `like`, its bins are used again.
         """
@@ -118,7 +118,9 @@ class Densities(Table):
         return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
-        """Good values: cells in which the target is clearly more frequent (by at least 5 %) than the baseline.
+        """Good values: groups of cells that contain clearly more of the target than of the baseline.
+
+        In each group, the fraction of the target is larger by at least 5 percentage points.
 
         Parameters
         ----------
@@ -128,8 +130,8 @@ class Densities(Table):
         Returns
         -------
         list of Good
-            One item for each group of neighbouring cells: its values in words, and the fractions of target and baseline
-            in it.
+            One item for each group of neighbouring cells: its values in words, and its fractions of the target and of
+            the baseline.
         """
         panels = self.panels(baseline)
         good = [(one, panel) for panel in panels for one in panel.good()]

@@ -44,7 +44,7 @@ class Marginal(Table):
     name
         The parameter.
     cells
-        The label of each cell; for a cell of a range, its middle.
+        The label of each cell: its value, or the middle of its range.
     counts
         The number of rows in each cell.
     mean
@@ -52,9 +52,9 @@ class Marginal(Table):
     low, high
         The 95 % interval of the mean; NaN with fewer than two rows.
     edges
-        The edges of the cells of a range, in units of the parameter; None for single values.
+        The edges of the cells, in units of the parameter; None if each cell is a single value.
     parameter
-        The parameter that the cells belong to.
+        The domain that is divided into the cells, such as a `Float`.
     bandwidth
         Width of the smoothing kernel in cells.
     missing_rows, missing_mean

@@ -97,7 +97,7 @@ def forest_effects(
     observed
         The rows: ``analyze(…).data.observed()``. Rows without a finite objective are left out.
     clip
-        A quantile such as 0.1: objectives worse than the best 10 % are treated as equal, so that only differences among
+        A quantile such as 0.1: objectives worse than the best 10 % are treated as equal. Then only differences among
         good rows count (Hutter's min(f, f*)).
     trees, seed
         The number of trees and the random seed; the same seed gives the same numbers.

@@ -72,9 +72,9 @@ class Importance:
     value_share, activity_share
         The two parts of `raw_share`: the effect of the parameter's value, and the effect of being active.
     low, high
-        The 95 % interval of `share`; None without draws.
+        The 95 % interval of `share`; None if `draws` is 0.
     p_value
-        How often chance alone would give this importance, for this target in this region.
+        How often chance alone would give an importance as large as this one, for the same target and region.
     p_adjusted
         The p-value adjusted for the number of parameters (Holm).
     significant
@@ -83,7 +83,7 @@ class Importance:
         False if the parameter had only one value in the region (with a model: in all rows). Then its effect is not
         known: its numbers are 0, and its interval and p-value are None.
     deviation
-        The standard deviation of the share, used to pool studies; None without draws.
+        The standard deviation of the share, used to pool studies; None if `draws` is 0.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Importances(ShareTable[Importance]):
 
     @property
     def is_conditional(self) -> bool:
-        """Whether some conditional parameter has an effect by being active."""
+        """Whether the effect of being active is above 0 for at least one conditional parameter."""
         return any(row.activity > 0 for row in self.rows)
 
     @property
@@ -295,7 +295,7 @@ class Importances(ShareTable[Importance]):
         Parameters
         ----------
         metric, ax
-            ``"share"`` or ``"ratio"``; the Axes to draw in, None for a new figure.
+            `metric`: ``"share"`` or ``"ratio"``. `ax`: the Axes to draw in; None for a new figure.
 
         Returns
         -------

@@ -43,7 +43,7 @@ class Verdict:
         The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
-        A wider range to try (low, high), if good values are most frequent at a bound. None means an unchanged bound.
+        Wider bounds to try, as a pair (low, high), if good values are most frequent at a bound; None: bound unchanged.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Verdict:
         Returns
         -------
         str
-            In words.
+            A few words.
         """
         if self.after is None:
             return "never active"
@@ -141,7 +141,7 @@ class ReducedSpace(NamedTable[Verdict]):
     Attributes
     ----------
     evidence
-        How good the smaller space is, or None if nothing was changed, or with ``folds=0``.
+        How good the smaller space is; None if nothing was changed, or if `folds` is 0.
     target, keep
         The target in words, and the option `keep`.
 
@@ -226,13 +226,13 @@ class ReducedSpace(NamedTable[Verdict]):
         Parameters
         ----------
         tool
-            ``"optuna"``: distributions by name, ``"configspace"``: a `ConfigurationSpace`, as SMAC takes it,
-            or ``"raytune"``: a `param_space`, in which parameters that are fixed are plain values.
+            ``"optuna"``: distributions by name; ``"configspace"``: a `ConfigurationSpace`, which SMAC uses too;
+            ``"raytune"``: a `param_space`, with plain values for fixed parameters.
 
         Returns
         -------
         dict or ConfigSpace.ConfigurationSpace
-            The space, with conditions if the tool has them.
+            The space, with its conditions if the tool supports conditions.
 
         Raises
         ------
@@ -249,8 +249,8 @@ class ReducedSpace(NamedTable[Verdict]):
         Parameters
         ----------
         form
-            ``optuna``, ``configspace`` (SMAC's too), ``raytune``, ``wandb``, ``sklearn`` (`param_distributions`),
-            ``json``, or ``code``: lines for an objective of Optuna.
+            ``optuna``, ``configspace`` (also for SMAC), ``raytune``, ``wandb``, ``sklearn`` (`param_distributions`),
+            ``json``, or ``code`` (Python lines for the objective function of an Optuna study).
 
         Returns
         -------

@@ -174,7 +174,7 @@ class Categorical(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Moving(ShortRepr):
-    """A real number whose bounds can differ between rows: the lower bound, the upper bound or both are in columns.
+    """A real number with bounds that can differ between rows: one bound or both bounds come from columns.
 
     Each value is replaced by its relative position (0 to 1) between the bounds of its row.
 
@@ -213,8 +213,8 @@ class Moving(ShortRepr):
 class Switch(ShortRepr):
     """A parameter whose domain depends on another column.
 
-    It is inactive in rows where `domains` has no domain for the value of that column. If `by` is empty, the parameter
-    has a range and special values outside it, such as -1.
+    The parameter is inactive in rows where `domains` has no domain for the value of that column. If `by` is empty, the
+    parameter has a range, and special values such as -1 outside this range.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ class Space(Mapping[str, Parameter]):
         Returns
         -------
         dict
-            The domains by parameter.
+            The domain of each parameter, by name.
         """
         return {name: parameter_to_dict(parameter) for name, parameter in self.items()}
 
@@ -349,7 +349,7 @@ class Space(Mapping[str, Parameter]):
         Parameters
         ----------
         plain
-            The domains by parameter: ``{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}``.
+            The domain of each parameter, by name: ``{"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}``.
 
         Returns
         -------

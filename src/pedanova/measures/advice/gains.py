@@ -65,7 +65,7 @@ class Gain:
     name
         The parameter.
     default, best
-        The default value, and the best value if all other parameters stay at their defaults; None if it is inactive.
+        The default value, and the best value if all others stay at their defaults. None if the parameter is inactive.
     gain, low, high
         The gain over the default if only this parameter is tuned, with a 95 % interval.
     wrong, wrong_low, wrong_high
@@ -174,7 +174,7 @@ class Gains(NamedTable[Gain]):
     default, best
         The default and the best configuration, as values by parameter; None for inactive parameters.
     safe_loss, tolerance
-        `safe_loss`: the loss (its upper 95 % bound) if all safe parameters stay at their defaults. `tolerance`: the
+        `safe_loss`: the upper 95 % bound of the loss if all safe parameters stay at their defaults. `tolerance`: the
         largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth of the objective's
         interquartile range.
     objective, direction, region
@@ -182,7 +182,7 @@ class Gains(NamedTable[Gain]):
     default_was_run
         Whether some row has exactly the default values. Such a run makes the error of the gains about half as large.
     default_source
-        Where the default comes from if none was given: the median of the trials, or the tool that logged them.
+        Where the default comes from if you gave none: the median of the trials, or the tool's own default.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Estimate:
     Attributes
     ----------
     more
-        The number of further trials; None if a million are not enough.
+        The number of further trials; None if even a million trials in total are not enough.
     low, high
         An interval of about 80 %; `high` is None if there is no upper limit.
 
@@ -68,7 +68,8 @@ class NeededTrials:
     share, width
         The share of the parameter, and the width of the share's 95 % interval.
     more, low, high
-        Further trials until the interval is narrow enough; None if this number is not known.
+        The number of further trials until the interval is narrow enough, and an interval of about 80 % for this number.
+        None means that even a million trials in total are not enough.
 
     Examples
     --------
@@ -96,8 +97,9 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: with four times as many trials, the best value improves by at most this much (95 % probability); None
-        without a model. `negligible`: a fiftieth of the difference between a typical value and the best value.
+        `better`: if you run four further trials for each trial so far, the best value improves by at most this much
+        (95 % probability); None without a model. `negligible`: a fiftieth of the difference between a typical value and
+        the best value.
 
     Examples
     --------
@@ -137,7 +139,7 @@ class Needed(NamedTable[NeededTrials]):
     Attributes
     ----------
     apart
-        Further trials until the first two parameters can be distinguished.
+        The number of further trials until the first two parameters can be distinguished (an `Estimate`).
     pair
         The names of the first two parameters of the ranking.
     width
@@ -145,7 +147,7 @@ class Needed(NamedTable[NeededTrials]):
     trials
         The number of trials so far.
     stop
-        Whether more trials would hardly change the answer.
+        A `StopAdvice`: whether more trials would hardly change the ranking and the best value.
 
     Examples
     --------

@@ -77,8 +77,8 @@ class NextTrial:
 class NextTrials(Table):
     """Configurations to run next, in order: iterate over them, or write them as CSV or JSON.
 
-    Keep the column ``pedanova_next`` in your log: from it, a later analysis knows that these trials are not a random
-    sample of the space.
+    Keep the column ``pedanova_next`` in your log. It tells a later analysis that these trials are not a random sample
+    of the space.
 
     Attributes
     ----------

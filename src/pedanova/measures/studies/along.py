@@ -222,7 +222,7 @@ class Along(Table):
         return [(step.budget, step.importances[name]) for step in self.steps]
 
     def by_parameter(self) -> list[list[Importance]]:
-        """The importances of each parameter at every budget, the most important at the full budget first."""
+        """For each parameter, its importances at every budget; sorted by importance at the full budget."""
         return [[step.importances[name] for step in self.steps] for name in self.full.importances]
 
     def to_dict(self) -> dict[str, list[Cell]]:

@@ -164,7 +164,7 @@ FEWEST = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The shares of one parameter in two studies or two answers; `difference` is the first minus the second.
+    """The shares of one parameter in two studies or two results of `importance`, and how they differ.
 
     Attributes
     ----------
@@ -173,10 +173,11 @@ class Difference:
     share, other
         The share in the first and in the second study.
     difference, low, high
-        The difference of the shares with a 95 % interval; None without draws.
+        The first share minus the second share, and the 95 % interval of this difference; `low` and `high` are None if
+        `draws` is 0.
     p_value, p_adjusted
         The p-value of the hypothesis that both shares are equal; `p_adjusted` is adjusted for the number of parameters
-        (Holm). Both are None if two answers are compared.
+        (Holm). Both are None if two results are compared, or if `draws` is 0.
     ratio, other_ratio, ratio_difference
         The ratios in both studies, and their difference.
     good, other_good
@@ -221,7 +222,7 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ and are not both negligible; uses `p_adjusted`, or else the interval."""
+        """Whether the shares clearly differ and are not both negligible (by `p_adjusted`, or else by the interval)."""
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:
@@ -236,14 +237,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Differences(NamedTable[Difference]):
-    """The differences of two answers or two studies by parameter, the clearest first.
+    """The differences of two studies or two results of `importance`, by parameter, the clearest first.
 
     Attributes
     ----------
     names
-        The names of both answers or studies.
+        The names of both studies or results.
     densities
-        The densities of the target by parameter, for each study; there are none if two answers are compared.
+        For each study, the densities by parameter; empty if two results are compared.
 
     Examples
     --------
