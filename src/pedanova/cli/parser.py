@@ -106,6 +106,10 @@ BEST = replace(
 )
 PART = replace(BY_NAME["region"], help="the rows to compare the target with, as a quantile (default 1.0: all rows)")
 USED = replace(BY_NAME["region"], help=f"the rows to use: {CHOICES} (default 1.0: all rows)")
+LIVE = [
+    replace(option, help=f"{what}, as a quantile or by value, such as '<= 0.03' (default {option.default:g})")
+    for option, what in ((BY_NAME["target"], "the good rows"), (BY_NAME["region"], "the rows to compare with"))
+]
 COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
 
 QUESTION = [OBJECTIVE, *(BY_NAME[name] for name in ("direction", "target", "region")), WITHIN]
@@ -282,7 +286,7 @@ COMMANDS = (
     Command(
         "explore",
         "a live page: select rows, and see what matters there",
-        (GROUP_BESIDE, *OF_STUDIES, WATCH, TITLE, PORT, SHOW, THREADS),
+        (GROUP_BESIDE, *OF_STUDIES[:2], *LIVE, *OF_STUDIES[4:], WATCH, TITLE, PORT, SHOW, THREADS),
         module="pages",
     ),
     Command(

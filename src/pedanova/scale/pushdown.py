@@ -1,4 +1,4 @@
-"""Let a database engine or lazy frame count its own table with grouped queries; only the objective is transferred."""
+"""Let a database engine or lazy frame count its own table: grouped queries and the objective, but no whole rows."""
 
 from __future__ import annotations
 
