@@ -35,6 +35,7 @@ UNKNOWN, NEVER = "–", "never varied"  # shown in tables for a parameter that h
 LONGEST = 100  # the number of `Pass` objects that are kept
 LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # characters
 OF_TRIALS = re.compile(r" \((?:[^()]|\([^()]*\))* of your [\d,]+ trials\)$")
+AT_ONCE = 128  # parameters that are measured together
 LINE = 100  # characters of a line of text
 MOST_NAMED = 3  # the number of parameters that a sentence names after the first one
 
@@ -497,7 +498,7 @@ def measure_all(contrasts: Sequence[Contrast], *, baseline: str, smoothing: Smoo
         alike.setdefault((contrast.grid.width, contrast.grid.blocks), []).append(i)
     sizes = [(round(float(contrast.target.sum())), int(contrast.region.sum())) for contrast in contrasts]
     pieces: dict[int, list[Piece]] = {i: [] for i in range(len(contrasts))}
-    for some in alike.values():
+    for some in (group[i : i + AT_ONCE] for group in alike.values() for i in range(0, len(group), AT_ONCE)):
         own, own_sizes = [contrasts[i] for i in some], [sizes[i] for i in some]
         for block in blocks_of(own[0].grid):
             for i, piece in zip(some, pieces_of(own, block, baseline, smoothing, own_sizes), strict=True):

@@ -18,7 +18,7 @@ from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Space, parents_of
 
 MOST_ROWS = 2000  # rows that are examined
-AT_ONCE = 64  # parameters that are compared with all others at once
+AT_ONCE = 16  # parameters that are compared with all others at once
 MOST_GROUPS, ROWS_A_GROUP = 6, 10  # groups of an ordered parameter's values, and rows in a group
 RARE = 3  # levels with fewer rows are merged
 LINKED = 0.3  # association from which two parameters count as linked
@@ -89,6 +89,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     some = (active.sum(axis=0) >= RARE) & ((~active).sum(axis=0) >= RARE)
     if some.any():
         by_being[some] = association(grouping(active[:, some].astype(np.int64), [2] * int(some.sum())), groups)
+    del groups  # they are large if there are many parameters
     squares = rank_squares(counted.centred_ranks())
     one_way = np.maximum(np.maximum(by_value, by_being), squares)
     strength = np.maximum(one_way, one_way.T)
@@ -113,13 +114,13 @@ class CountedCells:
     """The number of rows in each cell of each parameter; groups and ranks are computed for cells, not for rows."""
 
     grids: Sequence[Grid]
-    flat: NDArray[np.int64]  # (rows, parameters) cells, numbered consecutively over all parameters
+    flat: NDArray[np.int32]  # (rows, parameters) cells, numbered consecutively over all parameters
     counts: list[NDArray[np.int64]]  # (width,) each
 
     @classmethod
     def of(cls, grids: Sequence[Grid], places: Places) -> CountedCells:
         ends = np.cumsum([grid.width for grid in grids])
-        flat = places + np.append(0, ends[:-1])
+        flat = places + np.append(0, ends[:-1]).astype(np.int32)
         return cls(grids, flat, np.split(np.bincount(flat.ravel(), minlength=int(ends[-1])), ends[:-1]))
 
     def groups(self) -> Grouping:
@@ -225,7 +226,7 @@ def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> b
 
 def holds(active: Mask) -> Mask:
     """(child, parent) Whether the parent is active in all rows where the child is active, and in other rows too."""
-    child_alone = active.T.astype(np.float64) @ (~active).astype(np.float64)
+    child_alone = active.T.astype(np.float32) @ (~active).astype(np.float32)  # counts of rows, which are exact
     counts = active.sum(axis=0)
     contains: Mask = (child_alone == 0) & (counts[:, None] < counts)
     return contains

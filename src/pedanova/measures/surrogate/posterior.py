@@ -113,7 +113,7 @@ def follow_rows(known: tuple[Places, Places], points: Places) -> Places:
     return copy[np.where(nearer, before, after)]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=128)
 def even_column(j: int, count: int, seed: int) -> Reals:
     """Column j of a uniform design in the unit cube: one number in each of `count` equal intervals.
 

@@ -234,7 +234,7 @@ def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callab
 
 def fewer(most: int, a: TrialData) -> int:
     """How many results to cache: the number `most`, or a smaller number if there are more than twenty parameters."""
-    return max(4, min(most, 20 * most // len(a.tallies)))
+    return max(2, min(most, 20 * most // len(a.tallies)))
 
 
 def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> Glance:
