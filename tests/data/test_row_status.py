@@ -75,7 +75,7 @@ class TestFeasible:
         c1[17] = np.nan
         data = {**limited, "c1": c1}
         for infeasible in ("drop", "worst"):
-            with pytest.raises(pa.PedanovaError, match="feasible: c1 has no value in row 17; fill it or drop the row"):
+            with pytest.raises(pa.PedanovaError, match="feasible: c1 has no value in row 17; add a value, or drop"):
                 pa.analyze(data, "loss", feasible=["c2", "c1"], reading=pa.Reading(infeasible=infeasible))
         state = np.where(np.arange(1_000) == 17, "FAIL", "COMPLETE")  # a failed row has no constraints
         for failed in ("drop", "worst"):

@@ -99,7 +99,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         gone = np.flatnonzero(np.isnan(ends[-1]) & ~column.absent())
         if len(gone):
             raise DataError(
-                f"{column.name}: row {int(gone[0])} has no value for its bound {bound!r}; fill it in, or drop the row"
+                f"{column.name}: row {int(gone[0])} has no value for its bound {bound!r}; add a value, or drop the row"
             )
     low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)

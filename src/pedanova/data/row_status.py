@@ -130,7 +130,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
         raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that are at most 0 in feasible rows")
     absent = np.flatnonzero(column.absent() & needed)
     if len(absent):
-        raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")
+        raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; add a value, or drop the row")
     holds: Mask = column.values if column.values.dtype.kind == "b" else column.values <= 0
     return holds
 

@@ -62,7 +62,7 @@ def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
     if twice is None:
         return None
     words = f"{' and '.join(twice[:3])} differ only in capitals or spaces but are treated as different values; if they "
-    return Note("doubt", f"{words}mean the same, rename them", subject=name)
+    return Note("doubt", f"{words}mean the same, spell them the same way", subject=name)
 
 
 def unused(*words: Word) -> Guess:
