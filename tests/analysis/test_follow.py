@@ -424,7 +424,7 @@ def test_tables_are_read_anew_when_they_change(tmp_path: Path, suffix: str) -> N
 
 
 def test_what_cannot_be_followed(tmp_path: Path) -> None:
-    refuse(DataError, "cannot be followed", of=lambda: follow({"a": [1]}))
+    refuse(DataError, "cannot be watched", of=lambda: follow({"a": [1]}))
     refuse(DataError, "does not exist", of=lambda: follow(tmp_path / "none.csv"))
     refuse(DataError, "several files", of=lambda: follow(f"{tmp_path}/*.csv"))
     (tmp_path / "x.pkl").write_bytes(b"")

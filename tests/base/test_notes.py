@@ -93,7 +93,7 @@ def test_each_door_words_an_argument_in_its_own_way(word: Arg, python: str, shel
 
 def test_words_of_the_users_are_left_alone() -> None:
     """What looks like an argument in a name or a condition is none."""
-    note = Note("rows", "only rows where seed==1 or seed==2 count: ", Count(3), " of ", Count(9))
+    note = Note("rows", "only rows where seed==1 or seed==2 are used: ", Count(3), " of ", Count(9))
     assert note.in_shell() == str(note)
 
 
@@ -139,5 +139,5 @@ def test_no_kind_is_shown_more_often_than_a_screen_holds() -> None:
     found = shortened([warning, *guesses])
     assert found[0] == warning
     assert found[1 : 1 + MOST_SHOWN] == guesses[:MOST_SHOWN]
-    assert found[1 + MOST_SHOWN :] == ["and 880 more notes like these; .notes has all of them"]
+    assert found[1 + MOST_SHOWN :] == ["and 880 more notes of this kind; .notes has all of them"]
     assert found[-1].severity == guesses[0].severity

@@ -364,7 +364,7 @@ def test_a_condition_is_worded_as_it_was_typed(run, tmp_path: Path) -> None:
     condition = "seed==1 or seed==2"
     status, out, _ = run("analyze", file, "--objective", "loss", "--where", condition, "--draws", 0)
     assert status == 0
-    assert f"only rows where {condition} count: 50 of 100" in out
+    assert f"only rows where {condition} are used: 50 of 100" in out
 
 
 def test_two_forms_at_once_are_refused(run) -> None:

@@ -134,7 +134,7 @@ def test_where_names_mark_the_settings_nothing_else_is_one(prefix: str) -> None:
     settings = [name for name, role in decided.items() if role.is_setting]
     assert settings == [*(f"{prefix}{name}" for name in SETTINGS), f"{prefix}score"]
     assert decided[f"{prefix}seed"].name == "seed"
-    assert "parameters of this table have names" in decided["kl"].why
+    assert "does not mark it as a parameter" in decided["kl"].why
 
 
 def test_one_column_is_marked_by_a_point_but_not_by_an_underscore() -> None:
@@ -154,9 +154,8 @@ def test_a_few_different_numbers_of_an_unclear_name_are_kept_and_doubted() -> No
 def test_one_sentence_names_every_column() -> None:
     decided = roles({"run_id": [f"r{i}" for i in range(ROWS)], **SETTINGS, "duration": real(), "val_acc": real()})
     sentence, *reasons = notes_on(decided, "val_loss")
-    assert sentence.startswith(
-        "objective val_loss; parameters lr, batch_size, optimizer; left out: run_id, duration, val_acc; params="
-    )
+    names = "parameters lr, batch_size, optimizer; left out: run_id, duration, val_acc"
+    assert sentence == f"objective val_loss; {names} (other notes say why); params= selects the columns to use"
     assert [note.subject for note in reasons] == ["run_id", "duration", "val_acc"]
     assert not notes_on(roles(SETTINGS), "val_loss")
 

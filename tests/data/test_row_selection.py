@@ -334,7 +334,7 @@ def invalid() -> list[tuple[object, str]]:
         (["a"] * 400, "must be True or False for each row"),
         (pd.Series([True, None] * 200, dtype="boolean"), "must be True or False for each row"),
         (np.ones((400, 2), dtype=bool), "one-dimensional"),
-        ("lr >", "is not a condition; write it like"),
+        ("lr >", "is not a condition; write it like this"),
         ("nobody", "no column is called 'nobody'"),
         ("", "is not a condition"),
         (2.0, "must be a quantile above 0 and at most 1"),

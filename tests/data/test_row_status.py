@@ -75,7 +75,7 @@ class TestFeasible:
         c1[17] = np.nan
         data = {**limited, "c1": c1}
         for infeasible in ("drop", "worst"):
-            with pytest.raises(pa.PedanovaError, match="feasible: c1 has no value in row 17; fill it or drop the row"):
+            with pytest.raises(pa.PedanovaError, match="feasible: c1 has no value in row 17; add a value, or drop"):
                 pa.analyze(data, "loss", feasible=["c2", "c1"], reading=pa.Reading(infeasible=infeasible))
         state = np.where(np.arange(1_000) == 17, "FAIL", "COMPLETE")  # a failed row has no constraints
         for failed in ("drop", "worst"):
@@ -100,7 +100,7 @@ class TestFeasible:
             ([True, False], "feasible has 2 values for 1000 rows"),
             (np.ones(1_000), "must be True or False for each row"),
             ([], "must be True or False for each row"),
-            (3, "feasible: 3 must be one value per row"),
+            (3, "feasible: 3 is not a column"),
             (["c1", 3], "must be True or False for each row"),
             (
                 np.zeros(1_000, dtype=bool),
@@ -153,7 +153,7 @@ class TestStates:
         assert a.importance(0.2, **COUNTS).rows == alone.importance(0.2, **COUNTS).rows
         for name, words in (
             ("unfinished", "are unfinished"),
-            ("failed", "failed (by the column state)"),
+            ("failed", "failed (according to the column state)"),
             ("pruned", "were pruned"),
         ):
             assert noted(a, f"{np.sum(state == name)} of 1,000 rows {words} and are dropped")
@@ -164,9 +164,8 @@ class TestStates:
         a = pa.analyze(data, "loss", space=SPACE, reading=pa.Reading(state="state", failed="worst"))
         finished = (state == "complete") | (state == "failed")
         assert len(a) == finished.sum()
-        assert noted(
-            a, f"{np.sum(state == 'failed')} of 1,000 rows failed (by the column state) and are ranked as the worst"
-        )
+        words = "rows failed (according to the column state) and are ranked as the worst"
+        assert noted(a, f"{np.sum(state == 'failed')} of 1,000 {words}")
         filled = rows_of({**data, "loss": np.where(state == "failed", 1e9, table["loss"])}, finished)
         assert (
             a.importance(0.2, **COUNTS).rows == pa.analyze(filled, "loss", space=SPACE).importance(0.2, **COUNTS).rows
@@ -182,7 +181,7 @@ class TestStates:
         assert len(a) == used.sum()
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
         count = np.sum(state == "pruned")
-        assert noted(a, f"{count} pruned rows are included, with their last value") == (pruned == "last")
+        assert noted(a, f"{count} pruned rows are included; the objective is the last value") == (pruned == "last")
         assert noted(a, f"{count} of 1,000 rows were pruned and are ranked as the worst") == (pruned == "worst")
 
     def test_pruned_without_a_value_are_dropped(self, table: Table) -> None:
@@ -221,9 +220,9 @@ class TestStates:
         ("options", "words"),
         [
             ({"state": "stat"}, "state: no column is called 'stat'; did you mean 'state'"),
-            ({"state": "x"}, "state 'x' must hold words such as COMPLETE, FAIL, PRUNED"),
-            ({"state": ["COMPLETE"]}, "state has 1 rows but the table has 1000"),
-            ({"state": 3}, "state: 3 must be one value per row"),
+            ({"state": "x"}, "state: the column 'x' must hold words such as COMPLETE, FAIL, PRUNED"),
+            ({"state": ["COMPLETE"]}, "state has 1 values but the table has 1000 rows"),
+            ({"state": 3}, "state: 3 is not a column"),
             ({"state": "strange"}, "state 'asleep' is unknown; use COMPLETE, FAIL, PRUNED or RUNNING"),
             ({"state": "state", "failed": "last"}, "failed='last' must be 'drop' or 'worst'"),
             ({"state": "state", "pruned": "best"}, "pruned='best' must be 'drop', 'worst' or 'last'"),
@@ -232,7 +231,7 @@ class TestStates:
             ({"state": "running"}, "no row is left to count .1,000 of 1,000 rows are unfinished and are dropped"),
             (
                 {"state": "failing", "failed": "worst"},
-                "no row is left to count .1,000 of 1,000 rows failed .by the column failing. and are ranked",
+                "no row is left to count .1,000 of 1,000 rows failed .according to the column failing. and are ranked",
             ),
         ],
     )

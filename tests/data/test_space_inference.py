@@ -81,17 +81,17 @@ USED: dict[str, tuple[Any, Parameter, str]] = {
     "two hundred ten times": (np.repeat(EVEN, 10), Ordinal(tuple(EVEN.tolist())), "only 200 different numbers"),
     "constant": ([7] * 20, Ordinal((7,)), "is constant (7), so it cannot explain anything"),
     "constant real": ([0.5] * 20, Ordinal((0.5,)), "is constant (0.5), so it cannot explain anything"),
-    "constant but for gaps": ([None, 7] * 9, Ordinal((7,)), "has the value 7 or none"),
+    "constant but for gaps": ([None, 7] * 9, Ordinal((7,)), "has the value 7 or no value"),
     "one row": ([7], Ordinal((7,)), "is constant (7)"),
     "booleans": ([True, False] * 9, Categorical((False, True)), "boolean, treated as two categories"),
     "booleans with gaps": ([True, None, False] * 9, Categorical((False, True)), "boolean, treated as two categories"),
     "always true": ([True] * 9, Categorical((True,)), "is constant (True), so it cannot explain anything"),
-    "always false, with gaps": ([False, None] * 9, Categorical((False,)), "has the value False or none"),
+    "always false, with gaps": ([False, None] * 9, Categorical((False,)), "has the value False or no value"),
     "words": (["b", "a"] * 9, Categorical(("a", "b")), "2 categories"),
     "words with gaps": (["b", "a", None] * 9, Categorical(("a", "b")), "2 categories"),
     "one word": (["a"] * 9, Categorical(("a",)), "is constant ('a'), so it cannot explain anything"),
-    "one word or none": (["a", None, "a"] * 3, Categorical(("a",)), "has the value 'a' or none"),
-    "one number or none": ([0.5, None, 0.5] * 9, Ordinal((0.5,)), "has the value 0.5 or none"),
+    "one word or none": (["a", None, "a"] * 3, Categorical(("a",)), "has the value 'a' or no value"),
+    "one number or none": ([0.5, None, 0.5] * 9, Ordinal((0.5,)), "has the value 0.5 or no value"),
     "mixed": (["a", 1, 2.5] * 9, Categorical((1, 2.5, "a")), "3 categories of mixed types"),
     "truth and words": (["a", True] * 9, Categorical((True, "a")), "2 categories of mixed types"),
     "truth and numbers": ([1, True] * 9, Categorical(("1", "True")), "2 categories"),
@@ -257,7 +257,7 @@ def test_marked_settings_are_the_parameters() -> None:
     a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
     assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
-    assert any(n.startswith("duration: the parameters of this table have names such as 'params_x'") for n in a.notes)
+    assert any(n.startswith("duration: its name does not mark it as a parameter, unlike 'params_x'") for n in a.notes)
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
     )

@@ -215,7 +215,7 @@ def test_messages_name_the_remedy() -> None:
         "n in 3": "'in' needs a list of values",
         "n == [1]": "compare n with one value, or use 'in'",
         "n": "n is not a boolean column",
-        "print(1)": "'print(1)' is not understood; write it like",
+        "print(1)": "'print(1)' is not understood; write it like this",
         "n < 'a'": "n holds numbers, but 'a' is text",
         "x" * 20_000: "20000 characters; at most 10000 are allowed",
     }.items():

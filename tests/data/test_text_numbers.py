@@ -106,7 +106,7 @@ def sources(table: dict[str, list[str]], folder: Path) -> dict[str, Any]:
 def test_through_every_door(name: str, tmp_path: Path) -> None:
     a = pa.analyze(sources(TEXT, tmp_path)[name], "loss")
     same(a, pa.analyze(CLEAN, "loss"))
-    assert name == "CSV" or "lr: numbers stored as text; read as numbers" in a.notes
+    assert name == "CSV" or "lr: numbers stored as text are read as numbers" in a.notes
     b = pa.analyze(sources(TEXT, tmp_path)[name], "loss", where="lr > 0.1", space={"lr": pa.Float(0, 1)})
     same(b, pa.analyze(CLEAN, "loss", where="lr > 0.1", space={"lr": pa.Float(0, 1)}))
 

@@ -13,7 +13,7 @@ from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf, Qu
 
 Group: TypeAlias = Literal["the question", "columns", "rows", "large tables", "output"]
 ROWS = (
-    "0.1 for the best 10 %; '<=V' or '>=V' for values; 'A..B' for the rows between two quantiles; "
+    "0.1 for the best 10 %; '<=V' or '>=V' for values of the objective; 'A..B' for the rows between two quantiles; "
     'the name of a boolean column; or a condition such as "epochs >= 10"'
 )
 
@@ -46,7 +46,7 @@ TABLE = (
     Option(
         "direction",
         None,
-        "whether lower or higher is better, given once or for each objective "
+        "whether lower or higher is better; give it once, or once for each objective "
         "(default: from the log or the objective's name)",
         choices=("minimize", "maximize", "min", "max"),
         several=True,
@@ -70,9 +70,9 @@ TABLE = (
         "rows",
         metavar="CONDITION",
     ),
-    columns("feasible", help="constraints: columns of booleans, or of numbers that must be at most 0", group="rows"),
+    columns("feasible", help="constraints: booleans (true: feasible), or numbers that must be at most 0", group="rows"),
     reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
-    reading("state", "the column of states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
+    reading("state", "the column of trial states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
     reading("pruned", "what to do with rows that were pruned", "rows", choices=get_args(PrunedEnding)),
     Option("repeats", None, "what to do with rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
@@ -88,7 +88,7 @@ TABLE = (
 QUESTION = (
     question(
         "target",
-        f"the target, the rows that count as good: {ROWS} (default {DEFAULT.target})",
+        f"the rows that count as good (the target): {ROWS} (default {DEFAULT.target})",
         metavar="T",
         shell_default=str(DEFAULT.target),
     ),
@@ -105,20 +105,20 @@ QUESTION = (
     ),
     question(
         "smoothing",
-        "smoothing of densities: auto (default), none, or a width in cells",
+        "smoothing of densities: auto (default), none, or a bandwidth in cells",
         metavar="S",
         shell_default="auto",
     ),
     question(
         "estimator",
-        "counts: count the rows; surrogate: use a model (few rows only); auto (default): the more accurate of the two",
+        "counts: count the rows; surrogate: use a model (for few rows); auto (default): the more accurate of the two",
         choices=get_args(Estimator),
     ),
     question("draws", "number of random draws for intervals and p-values (0: none)", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",
-        "for trials of an adaptive sampler: whether 0.1 is the best 10 % of the space (default) or of the rows",
+        "for trials of an adaptive sampler: whether 0.1 means the best 10 % of the space (default) or of the rows",
         choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),

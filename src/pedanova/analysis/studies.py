@@ -282,8 +282,8 @@ def grouped_analyses(
 def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
     for name in NEED_ONE_TABLE:
         if getattr(scan, name):
-            words = " cannot be used with groups, which need the table in memory; leave it out, or analyze each study "
-            alone = f'alone ({group} == "…" as ', Arg("where"), ") and pass the analyses by name"
+            words = " cannot be used with groups, because groups need the table in memory; leave it out, or analyze "
+            alone = "each study alone with ", Arg("where", shown=f'"{group} == …"'), " and pass the analyses by name"
             raise QueryError(Arg(name), words, *alone)
     if request.repeats not in (None, "all"):
         words = " would average over studies; analyze each study alone and pass the analyses by name"
@@ -404,8 +404,8 @@ def difference(
         return difference_of_answers(a, b)
     shared = shared_space(a.space, b.space)
     if not shared.names:
-        both = f"{listed(list(a.space))} and {listed(list(b.space))}"
-        raise QueryError(f"the studies have no parameter in common: {both}")
+        both = f"the first has {listed(list(a.space))}; the second has {listed(list(b.space))}"
+        raise QueryError(f"the studies have no parameter in common; {both}")
     question = Question(target, region, **check_how(how))
     plain = replace(question, baseline=DEFAULT.baseline, force=True)
     relation = study_relation(a.data, b.data, shared)
@@ -428,19 +428,19 @@ def difference(
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
     """Restrict both studies to the parameters and values that they share; also return notes on what is left out."""
     notes = [
-        Note("answer", f"not compared, because they are only in the {which} study: {listed(list(names))}")
+        Note("answer", f"only in the {which} study, so not compared: {listed(list(names))}")
         for which, names in (("first", shared.first), ("second", shared.second))
         if names
     ]
     for name in shared.unlike:
         domains = f"{in_words(a.space[name])} and {in_words(b.space[name])}"
-        words = f"{domains} have fewer than two common values; not compared"
+        words = f"its domains in the two studies ({domains}) have fewer than two common values; not compared"
         notes.append(Note("answer", words, subject=name))
     if not shared.narrowed:
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "ranges differ, and without rows the studies cannot be restricted to the common range"
+        words = "the two studies have different ranges; without the rows, the common range cannot be selected"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "the two studies have different ranges; only rows inside the common range are compared"

@@ -164,7 +164,7 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
     trials.
     """
     if not isinstance(data, str | os.PathLike):
-        raise DataError(f"a {type(data).__name__} cannot be followed; give a path or the URL of a database")
+        raise DataError(f"a {type(data).__name__} cannot be watched; give a path or the URL of a database")
     place = os.fspath(data)
     read = partial(read_records, place, study=study, delimiter=delimiter)
     database = database_at(place)
@@ -172,7 +172,7 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
         shown = without_password(place) if isinstance(database, str) else place
         return Follow(shown, read, partial(stamp_of_database, database), ordered=True)
     if is_pattern(place):
-        raise DataError(f"{place} names several files, which cannot be followed; give one file, folder or database")
+        raise DataError(f"{place} names several files, which watch cannot follow; give one file, folder or database")
     path = path_at(place)
     check_no_pickle(path)
     if not path.exists():

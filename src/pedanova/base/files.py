@@ -35,7 +35,7 @@ def check_output_path(path: object) -> Path:
         if place.is_dir():
             why = "it is a folder; name a file in it"
         elif not place.parent.is_dir():
-            why = "its folder does not exist; make it first"
+            why = "its folder does not exist; create the folder first"
         elif not os.access(place if place.exists() else place.parent, os.W_OK):
             why = "no permission; choose another place"
         else:

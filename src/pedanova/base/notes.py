@@ -96,7 +96,7 @@ class Note(str):
         kind: Any = plain.get("kind")
         subject, severity = plain.get("subject"), plain.get("severity")
         if kind not in get_args(Kind) or severity not in get_args(Severity) or not isinstance(subject, str):
-            raise FormatError(f"has a note of kind {str(kind)[:40]!r}")
+            raise FormatError(f"has a damaged note of kind {str(kind)[:40]!r}")
         return cls(kind, *map(_word, plain["words"]), subject=subject, severity=severity)
 
 
@@ -179,7 +179,7 @@ def shortened(notes: Iterable[Note]) -> list[Note]:
         more = len(group) - MOST_SHOWN
         result += group[:MOST_SHOWN]
         if more > 0:
-            words = f"and {more:,} more notes like {'this' if more == 1 else 'these'}; .notes has all of them"
+            words = f"and {more:,} more {'note' if more == 1 else 'notes'} of this kind; .notes has all of them"
             result.append(Note(group[0].kind, words, severity=group[0].severity))
     return result
 

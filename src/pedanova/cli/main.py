@@ -123,7 +123,7 @@ def left_over(command: Command | None, rest: Sequence[str], source: str = "") ->
     if command.name == "compare" and Path(first).exists():
         return f"compare takes one source; to compare two studies: pedanova difference {source} {first}"
     objective = any(option.name == "objective" for option in command.options)
-    hint = f"; if that is the column to optimise, write --objective {first}" if objective else ""
+    hint = f"; if {first!r} is the column to optimise, write --objective {first}" if objective else ""
     return f"{first!r} is one argument too many: {command.name} takes only the source{hint}"
 
 

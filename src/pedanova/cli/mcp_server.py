@@ -25,12 +25,13 @@ from pedanova.measures.question import REGION, TARGET
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".feather", ".arrow", ".db", ".sqlite", ".sqlite3", ".log")
 SAVED = ".pedanova"
+KINDS = (*SUFFIXES, SAVED)
 LARGEST = 512 * 2**20  # bytes of a source
 LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # characters
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
-    "Which hyperparameters of a search matter, where good values are, how certain that is, and what to run next. "
-    "`source` is a file inside the folder of this server. Start with `brief`, a summary of all results."
+    "This server says which hyperparameters of a search matter, where good values are, how certain that is, and what "
+    "to run next. `source` is a file inside the folder of this server. Start with `brief`, a summary of all results."
 )
 
 
@@ -55,10 +56,10 @@ class Folder:
             raise QueryError(f"source={shorten(text)!r} does not exist in the folder of this server") from None
         if not real.is_relative_to(self.root):
             raise QueryError(f"source={shorten(text)!r} lies outside the folder of this server")
-        if not real.is_file() or real.suffix.lower() not in (*SUFFIXES, SAVED) or real.name.endswith(".metadata.json"):
-            raise QueryError(f"source={shorten(text)!r} must be a file of one of these kinds: {', '.join(SUFFIXES)}")
+        if not real.is_file() or real.suffix.lower() not in KINDS or real.name.endswith(".metadata.json"):
+            raise QueryError(f"source={shorten(text)!r} must be a file of one of these kinds: {', '.join(KINDS)}")
         if real.stat().st_size > LARGEST:
-            raise QueryError(f"source={shorten(text)!r} is larger than {LARGEST // 2**20} MiB; analyse it in a shell")
+            raise QueryError(f"source={shorten(text)!r} is larger than {LARGEST // 2**20} MiB; use pedanova in a shell")
         return real
 
     def analysis(self, source: str, objective: str | None, direction: str | None) -> Analysis:
@@ -100,7 +101,7 @@ def answered(work: Callable[[], Mapping[str, Any]]) -> str:
     except PedanovaError as error:
         text = json.dumps({"error": printable(str(error))[:LONGEST_ARGUMENT]}, ensure_ascii=False)
     if len(text) > LONGEST_ANSWER:
-        text = json.dumps({"error": "the answer is too long; ask about fewer parameters in a shell"})
+        text = json.dumps({"error": "the answer is too long; use pedanova in a shell, with fewer parameters"})
     return text
 
 

@@ -69,7 +69,7 @@ def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
 def run_explore(options: argparse.Namespace) -> int:
     for name, rows in zip(("target", "region"), questions_of(options), strict=True):
         if not isinstance(rows, Region):
-            words = " cannot be used for a live page; use a quantile or a value, and select rows on the page"
+            words = " cannot be used for a live page; use a quantile or a limit (<=V), and select rows on the page"
             raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
     if options.watch:
@@ -171,5 +171,5 @@ def run_demo(options: argparse.Namespace) -> int:
     if options.explore:
         serve(a.explore(port=options.port, open=options.open, wait=False, title=DEMO_TITLE, start=DEMO_QUESTIONS[0]))
     elif not options.report and sys.stdout.isatty():
-        complain("pedanova demo --report report.html also writes a report to open in a browser")
+        complain("to write a report for the browser: pedanova demo --report report.html")
     return 0

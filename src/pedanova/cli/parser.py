@@ -39,7 +39,7 @@ WITHIN = Option(
 OUTPUT = output("output", None, "write to this file instead of the terminal", metavar="FILE")
 FORMAT = output("format", "text", "the output format (default text)", choices=FORMATS)
 NOTES = output("notes", False, "print every note in full, not only the three most important", flag=True)
-ROLES = output("roles", False, "instead of the ranking, print the role of every column, and why", flag=True)
+ROLES = output("roles", False, "print the role of every column, and the reason, instead of the ranking", flag=True)
 QUIET = output("quiet", False, "print only the table", flag=True)
 SAVE = output("save", None, "save the counts in a .pedanova file, for later questions", metavar="FILE")
 SAVE_ROWS = output("save_rows", None, "save the rows too, even if there are more than 5,000", flag=True)
@@ -60,7 +60,7 @@ TOP = output("top", 15, "number of pairs to print (default 15; 0: all)", metavar
 MOST = replace(TOP, default=20, help="number of parameters to print (default 20; 0: all)")
 TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
 LADDER = Option(
-    "ladder", None, "targets, such as 0.01,0.1 (default: all quantiles in the analysis)", metavar="T,T,…", several=True
+    "ladder", None, "targets, such as 0.01,0.1 (default: several, from strict to wide)", metavar="T,T,…", several=True
 )
 ORDER = Option("order", 2, "parameters in a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = Option("cells", "auto", "number of cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
@@ -69,7 +69,7 @@ BUDGET = Option(
     metavar="COLUMN",
 )  # fmt: skip
 AT = Option(
-    "at", None, "budgets to show, such as 1,5,50 (default: all, or a dozen of them)", metavar="B,B,…", several=True
+    "at", None, "budgets to show, such as 1,5,50 (default: all, at most about twelve)", metavar="B,B,…", several=True
 )
 AMONG = Option(
     "among", "all", "all (default): trials with a value at the budget; full: trials that reached the full budget",

@@ -82,7 +82,7 @@ def as_column(name: str, values: object) -> Column:
         values = values.data
     array = values if isinstance(values, np.ndarray) else _as_array(name, values)
     if array.ndim != 1:
-        raise DataError(f"{name}: shape {array.shape} must be one-dimensional; give one value per row")
+        raise DataError(f"{name}: an array of shape {array.shape} is not one-dimensional; give one value per row")
     column = _from_array(name, array)
     if mask is None or not mask.any():
         return column
@@ -95,7 +95,7 @@ def _as_array(name: str, values: object) -> NDArray[Any]:
         return np.asarray(values)
     unordered = isinstance(values, str | bytes | Mapping | Set)
     if unordered or not isinstance(values, Iterable):
-        raise DataError(f"{name}: {shown(values)} must be one value per row; give an array or a list")
+        raise DataError(f"{name}: {shown(values)} is not a column; give an array or a list with one value per row")
     rows = values if isinstance(values, Sequence) else list(values)
     return np.fromiter(rows, dtype=object, count=len(rows))  # each list in it is a single value
 
@@ -453,7 +453,7 @@ def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, N
 
 def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
     if form == PLAIN:
-        return Note("source", "numbers stored as text; read as numbers", subject=column.name, severity="guess")
+        return Note("source", "numbers stored as text are read as numbers", subject=column.name, severity="guess")
     text = min((text for text in _texts(column.labels or ()) if read_plain(text.strip()) is None), default="")
     number = form.read(text)
     words = f"text is read as numbers; for example, {text!r} becomes {number if number is None else f'{number:.15g}'}"

@@ -99,7 +99,7 @@ def _positions(column: Column, parameter: Moving, table: Mapping[str, Column], n
         gone = np.flatnonzero(np.isnan(ends[-1]) & ~column.absent())
         if len(gone):
             raise DataError(
-                f"{column.name}: row {int(gone[0])} has no value for its bound {bound!r}; fill it in, or drop the row"
+                f"{column.name}: row {int(gone[0])} has no value for its bound {bound!r}; add a value, or drop the row"
             )
     low, high = ends
     _check_bounds(column.name, low, high, ~np.isnan(values), log=parameter.log)
@@ -126,7 +126,7 @@ def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool
         raise SpaceError(f"{name}: a log scale needs lower bounds above 0; pass log=False")
     for wrong, rule in (
         (~(np.isfinite(low) & np.isfinite(high)), "a bound that is not finite"),
-        (low > high, "its lower bound above the upper one"),
+        (low > high, "a lower bound above the upper bound"),
     ):
         rows = np.flatnonzero(wrong & active)
         if len(rows):
@@ -135,7 +135,7 @@ def _check_bounds(name: str, low: Reals, high: Reals, active: Mask, *, log: bool
 
 def as_reals(column: Column) -> NDArray[np.float64]:
     if column.labels is not None or column.is_time:
-        raise DataError(f"{column.name}: holds text or dates where numbers are needed")
+        raise DataError(f"{column.name} holds text or dates, but numbers are needed; turn them into numbers")
     values: NDArray[np.float64] = column.values.astype(np.float64)
     return np.where(column.missing, np.nan, values) if column.missing is not None else values
 

@@ -84,7 +84,7 @@ def _read_goal(
     named = objective.name if isinstance(objective, Column) and objective.name not in table else "objective"
     column = as_column(named, objective)
     if table and len(column) != rows:
-        raise DataError(f"objective has {len(column)} rows but the table has {rows}; they must match")
+        raise DataError(f"objective has {len(column)} values but the table has {rows} rows; give one value per row")
     values, twin = column.values, None
     for name, other in table.items():  # an array with exactly the numbers of a column
         if other.values.dtype == values.dtype and other.labels is None and len(other) > 1:
@@ -149,10 +149,11 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     notes = []
     if ended.any():
         states = listed(sorted({str(column.value_at(row)) for row in np.flatnonzero(ended).tolist()}), most=3)
-        notes.append(Note("rows", Count(ended.sum()), f" rows have {states} as their {column.name}: treated as failed"))
+        treated = f" rows have {states} instead of a number in {column.name} and are treated as failed"
+        notes.append(Note("rows", Count(ended.sum()), treated))
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
-        many = "it is left out" if len(strange) == 1 else f"{len(strange)} such rows are left out"
+        many = "the row is left out" if len(strange) == 1 else f"{len(strange)} such rows are left out"
         notes.append(Note("doubt", f"{example}{many}; to use such rows, write numbers", subject=column.name))
     return in_form(kept, form), notes
 
@@ -237,7 +238,7 @@ def _guess(
     if isinstance(objective, Column) and (named := direction_by_name(objective.name)) is not None:
         return named, _guessed(objective.name, named)
     if not isinstance(objective, str):
-        return "minimize", _unsure("the objective", "minimize", "an array has no name to guess from")
+        return "minimize", _unsure("the objective", "minimize", "an array has no name to guess the direction from")
     if objective in directions:
         return directions[objective], None
     if objective not in columns:

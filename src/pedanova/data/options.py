@@ -148,7 +148,7 @@ class Scan:
         if self.stream is False:
             for name in ("executor", "pushdown"):
                 if getattr(self, name):
-                    raise QueryError(Arg(name), " is for tables read in parts; leave ", Arg("stream", False), " out")
+                    raise QueryError(Arg(name), " is for tables read in parts; leave out ", Arg("stream", False))
 
     @property
     def skip(self) -> bool:

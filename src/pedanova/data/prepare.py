@@ -55,7 +55,7 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
     where = None if request.where is None else as_rows(request.where, "where", columns, rows)
     if isinstance(where, RowSet):
         left = status.keep & where.mask
-        note = Note("rows", f"only {where.words} count: ", Count(left.sum()), " of ", Count(len(left)))
+        note = Note("rows", f"only {where.words} are used: ", Count(left.sum()), " of ", Count(len(left)))
         status = replace(status, keep=left, notes=(*status.notes, note))
     return ChosenRows(goals, status, (*status.notes, *_infinite_notes(goals, status.undecided)), where)
 
@@ -201,7 +201,7 @@ def _within_region(observed: Observations, region: Region) -> Observations:
     left = int(mask.sum())
     if left < 2:
         raise QueryError(f"{'only one row' if left else 'no row'} is left ({region}); choose a wider region")
-    note = Note("rows", f"only {region} count: ", Count(left), " of ", Count(len(mask)))
+    note = Note("rows", f"only {region} are used: ", Count(left), " of ", Count(len(mask)))
     restricted = not np.array_equal(mask, before)
     return replace(observed, keep=mask, restricted=restricted, notes=(note, *observed.notes))
 

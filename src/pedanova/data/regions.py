@@ -276,7 +276,7 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 # Text in quotes is not changed; text in backticks is a name.
 QUOTED = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]+)`""")
-EXAMPLE = "write it like: epochs >= 10 and optimizer == 'adam'"
+EXAMPLE = "write it like this: epochs >= 10 and optimizer == 'adam'"
 
 
 def rows_where(text: str, table: Mapping[str, Column]) -> Mask:
@@ -408,8 +408,9 @@ class Reader:
     def column(self, node: ast.Name) -> Column:
         name = self.names.get(node.id, node.id)
         if name not in self.table:
-            quotes = f"; put text in quotes: {name!r}" if name.isidentifier() else ""
-            raise QueryError(f"{self.text[:80]!r}: {unknown_name(name, tuple(self.table), what='column')}{quotes}")
+            words = unknown_name(name, tuple(self.table), what="column")
+            quotes = f"{'' if words.endswith('?') else ';'} put text in quotes: {name!r}" if name.isidentifier() else ""
+            raise QueryError(f"{self.text[:80]!r}: {words}{quotes}")
         return self.table[name]
 
     def boolean(self, column: Column) -> Mask:

@@ -94,7 +94,7 @@ BUDGET_NAMES = re.compile(
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 LONG_TEXT = 60  # mean number of characters
 MOST_STATES = 50  # distinct words of a column of trial states
-NAME_IT = (", name it in ", Arg("params"), " to keep it")
+NAME_IT = ("; name it in ", Arg("params"), " to keep it")
 MOST_COMPARED = 300  # columns that are compared in pairs
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
@@ -169,7 +169,7 @@ def roles_of(
     marks = marked(names)
     columns = read(marks or names)
     if marks:
-        others = Role("result", f"the parameters of this table have names such as {marks[0]!r}")
+        others = Role("result", f"its name does not mark it as a parameter, unlike {marks[0]!r}")
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
@@ -299,7 +299,7 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
         for role, units in UNITS.items():
             if words[-1] in units and not few:
-                yield Clue(role, FAIR, f"its name ends in a unit, {words[-1]!r}")  # type: ignore[arg-type]
+                yield Clue(role, FAIR, f"its name ends in the unit {words[-1]!r}")  # type: ignore[arg-type]
     if len(words) > 2 and words[-2] == "per" and {words[0], words[-1]} & (UNITS["time"] | {"watt", "token"}):
         yield Clue("result", SURE, "its name is typical of a speed")
 
@@ -615,9 +615,8 @@ def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     others = [name for name, role in roles.items() if not role.is_setting]
     if others:
         words: list[Word] = [f"objective {objective}; "] if objective else []
-        words += [f"parameters {listed(settings, most=12)}; left out: {listed(others, most=40)}; ", Arg("params")]
-        notes.append(
-            Note("roles", *words, " includes them, ", Arg("roles", said=("other notes say", "--roles says")), " why")
-        )
+        words += [f"parameters {listed(settings, most=12)}; left out: {listed(others, most=40)} ("]
+        words += [Arg("roles", said=("other notes say", "--roles says")), " why); "]
+        notes.append(Note("roles", *words, Arg("params"), " selects the columns to use"))
         notes += [Note("unused", f"{roles[name].why}; left out", *NAME_IT, subject=name) for name in others]
     return notes

@@ -62,7 +62,7 @@ def status_of_rows(
         status = status.end(failed, reading.failed, what)
         if reading.pruned == "last":
             count = Count(np.sum((states == "pruned") & status.keep))
-            note = Note("rows", count, " pruned rows are included, with their last value as the objective")
+            note = Note("rows", count, " pruned rows are included; the objective is the last value")
             status = replace(status, notes=(*status.notes, note))
         else:
             last = " (", Arg("pruned", "last", of="Reading"), " includes them with their last value)"
@@ -79,13 +79,13 @@ def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:
     for goal in goals:
         scores = distinct(goal.values[failed & ~np.isnan(goal.values)])
         if len(scores) == 1 and np.count_nonzero(failed) > 1:
-            return f", with {goal.name} {scores[0]:g}"
+            return f", all with {goal.name} = {scores[0]:g}"
     return ""
 
 
 def _by_column(state: object) -> str:
     name = state if isinstance(state, str) else getattr(state, "name", "")
-    return f" (by the column {name})" if name else ""
+    return f" (according to the column {name})" if name else ""
 
 
 def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
@@ -97,9 +97,9 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
     else:
         column = as_column("state", state)
     if len(column) != rows:
-        raise DataError(f"state has {len(column)} rows but the table has {rows}; they must match")
+        raise DataError(f"state has {len(column)} values but the table has {rows} rows; give one value per row")
     if column.labels is None:
-        raise DataError(f"state {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
+        raise DataError(f"state: the column {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
     meanings = [state_of(label) for label in column.labels]
     strange = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning is None]
     if strange:
@@ -130,7 +130,7 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
         raise QueryError(f"feasible: {name} holds text; give booleans, or numbers that are at most 0 in feasible rows")
     absent = np.flatnonzero(column.absent() & needed)
     if len(absent):
-        raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; fill it or drop the row")
+        raise DataError(f"feasible: {name} has no value in row {int(absent[0])}; add a value, or drop the row")
     holds: Mask = column.values if column.values.dtype.kind == "b" else column.values <= 0
     return holds
 

@@ -62,7 +62,7 @@ def _spelled_twice(name: str, parameter: Parameter) -> Note | None:
     if twice is None:
         return None
     words = f"{' and '.join(twice[:3])} differ only in capitals or spaces but are treated as different values; if they "
-    return Note("doubt", f"{words}mean the same, rename them", subject=name)
+    return Note("doubt", f"{words}mean the same, spell them the same way", subject=name)
 
 
 def unused(*words: Word) -> Guess:
@@ -87,7 +87,7 @@ def guess(column: Column) -> Guess:
     found = _guess_values(column, present)
     match found.parameter:
         case Categorical((only,)) | Ordinal((only,)) if len(present) < len(column.values):
-            return guessed(found.parameter, f"has the value {only!r} or none")
+            return guessed(found.parameter, f"has the value {only!r} or no value")
     return found
 
 
@@ -331,7 +331,7 @@ def _given(
     space = as_space(request.space or {})
     unused = [name for name in table if name not in names and name not in own]
     all_used = request.params is None and request.exclude is None
-    notes = [Note("unused", f"not in the space and left out: {listed(unused)}")] if unused and all_used else []
+    notes = [Note("unused", f"not in the space, so left out: {listed(unused)}")] if unused and all_used else []
     space = Space({name: space[name] for name in names})
     if isinstance(evidence, TableColumns):
         notes += [note for name, one in space.items() if (note := _on_scale(one, evidence.table[name])) is not None]

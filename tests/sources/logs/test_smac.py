@@ -147,7 +147,7 @@ def test_failures_are_dropped_or_the_worst(tmp_path: Path) -> None:
     write(tmp_path, rows, objectives=None)
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert len(a) == 6
-    assert any("15 of 30 rows failed (by the column" in note for note in a.notes)
+    assert any("15 of 30 rows failed (according to the column" in note for note in a.notes)
     assert any("6 of 30 rows were pruned" in note for note in a.notes)
     assert any("3 of 30 rows are unfinished" in note for note in a.notes)
     assert (

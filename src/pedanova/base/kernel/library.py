@@ -186,10 +186,10 @@ def call(name: str, *arguments: object) -> int:
     """Call the library function ``pedanova_<name>``, described in src/kernel; arrays are passed by address."""
     library = opened().library
     if library is None:
-        raise PedanovaError(f"the compiled kernel is absent: {opened().where}")
+        raise PedanovaError(f"the compiled kernel is not available: {opened().where}")
     result: int = getattr(library, f"pedanova_{name}")(*map(_passed, arguments))
     if result < 0:
-        raise PedanovaError(f"the kernel refused {name} (code {result}); please report this")
+        raise PedanovaError(f"the kernel function {name} failed (code {result}); please report this")
     return result
 
 
