@@ -48,11 +48,11 @@ pedanova.front = (function () {
       });
       return make("label", "", `${label} `, list);
     };
-    return make("p", "plane-picks", pick("across", "across"), pick("up", "up"));
+    return make("p", "plane-picks", pick("across", "x axis"), pick("up", "y axis"));
   }
 
   function legend(target, many) {
-    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: no other row is better in every objective"));
+    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: rows that no other row dominates"));
   }
 
   function picture(found, many) {
