@@ -81,7 +81,7 @@ pedanova.compare = (function () {
     const clear = found.rows.filter((row) => row.clear);
     if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No importance clearly differs between A and B." : "These importances come from counts without intervals, so a difference may be chance.";
     const row = clear[0];
-    return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)}, ${interval(row)}.`;
+    return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)} (95 % interval ${interval(row)}).`;
   }
 
   function swap() {

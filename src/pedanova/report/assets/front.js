@@ -28,7 +28,7 @@ pedanova.front = (function () {
     shownFor = JSON.stringify([state.chosen, plane.body.clientWidth]);
     if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
-    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}. This file has no such figure for the current question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
+    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}. This file has no figure for the current question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
     pane.said(table.note, `Importances for all objectives together, and for each objective alone (${target}).`);
     pane.clear(table.body, pane.scroll(importances(found.importances, state)));

@@ -70,7 +70,7 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file contains no such figure for the current question.`
+    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file has no figure for the current question.`
       : "Each cell shows how many of its rows are good. The colour shows whether good rows are more or less frequent than in the whole figure. In hatched cells, fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }

@@ -40,7 +40,7 @@ def read(path: Path) -> Records:
     plain = read_json(path)
     experiment = plain.get("experiment", plain) if isinstance(plain, dict) else None
     if not isinstance(experiment, dict) or not isinstance(experiment.get("trials"), dict):
-        raise FormatError(f"{path} is not a snapshot of Ax: it has no trials; save it with save_to_json_file")
+        raise FormatError(f"{path} is not an Ax snapshot (no trials); save the experiment with save_to_json_file")
     try:
         return _read_experiment(experiment, path)
     except PedanovaError:
