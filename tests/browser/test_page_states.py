@@ -195,7 +195,7 @@ def look_at_goals(page: Page) -> None:
     names = "return [...document.querySelectorAll('#panel-objectives .axis-name')].map((one) => one.textContent)"
     assert [name.split()[0] for name in page.run(names)] == ["goal0", "goal1"]
     page.run(
-        "const list = document.querySelector('#panel-objectives select[aria-label=up]');"
+        "const list = document.querySelector('#panel-objectives select[aria-label=\"y axis\"]');"
         "list.value = 2; list.dispatchEvent(new Event('change'))"
     )
     page.until(f"return String((() => {{ {names} }})()).includes('goal2')")

@@ -149,7 +149,7 @@ def test_a_file_that_is_no_trial_is_left_out_and_named(tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text('{"x": 1')
     a = pa.analyze(str(tmp_path), "loss")
     assert len(a) == ROWS
-    assert any("1 files left out, such as" in note and "broken.json" in note for note in a.notes)
+    assert any("files left out: 1 of " in note and "broken.json" in note for note in a.notes)
 
 
 def test_a_folder_of_tables(tmp_path: Path) -> None:

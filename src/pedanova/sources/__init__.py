@@ -55,7 +55,7 @@ def read_records(
 
 def _read(data: object, names: Sequence[str] | None, study: str | None, delimiter: str | None) -> Records:
     if delimiter is not None and not isinstance(data, str | os.PathLike):
-        raise DataError(Arg("delimiter", delimiter), " is for CSV files; leave it out")
+        raise DataError(Arg("delimiter", delimiter), " is only for CSV files; leave it out")
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):
@@ -63,7 +63,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
             return frames.read_array(data, names)
         data = {name: data[name] for name in data.dtype.names}
     if names is not None:
-        raise DataError(Arg("names", names), " is for 2-D NumPy arrays; this source already has column names")
+        raise DataError(Arg("names", names), " is only for 2-D NumPy arrays; this source already has column names")
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         if is_object(place):

@@ -194,20 +194,20 @@ def complaints(shown: str, family: str) -> Iterator[None]:
     except UnicodeDecodeError:
         raise FormatError(f"{shown} is damaged: it holds text that is not UTF-8; restore it from a backup") from None
     except OSError as error:
-        raise DataError(f"{shown}: {error.strerror or error}; is the server running, and the address right?") from None
+        raise DataError(f"{shown}: {error.strerror or error}; is the address right and the server running?") from None
     except Exception as error:  # drivers have no common base class, so their errors are known by module
         if not type(error).__module__.startswith(("psycopg", "pymysql")):
             raise
         reason = " ".join(" ".join(map(str, error.args)).split())
-        raise DataError(f"{shown} ({family}) refuses: {reason[:300]}") from None
+        raise DataError(f"{shown}: {family} reports an error: {reason[:300]}") from None
 
 
 def _sqlite_error(shown: str, error: sqlite3.DatabaseError) -> DataError | FormatError:
     text = str(error)
     if "locked" in text or "busy" in text:
-        return DataError(f"{shown} has been locked by another process for {PATIENCE} s; try again when it is done")
+        return DataError(f"{shown} has been locked by another process for {PATIENCE} s; try again later")
     if "readonly" in text or "unable to open" in text:
         return DataError(f"{shown} cannot be opened for reading ({text}); copy the file and read the copy")
     if "no such" in text:
-        return FormatError(f"{shown}: {text}; an unknown version of the tool wrote this database")
+        return FormatError(f"{shown}: {text}; this database was written by an unknown version of its tool")
     return FormatError(f"{shown} is damaged: {text}; restore it from a backup")

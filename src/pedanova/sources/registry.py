@@ -77,15 +77,15 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
     Kind("Hyperopt Trials", "a hyperopt.Trials object, the list of its trials, or this list as a .json file",
          "pedanova.analyze(trials)", "table", hyperopt.fits, hyperopt.read),
-    Kind("Hyperopt results", "a file whose lines are objects with loss, params and status",
+    Kind("Hyperopt results", "a file of JSON lines with the keys loss, params and status",
          "pedanova analyze results.jsonl", "path", line_logs.HYPEROPT.fits, line_logs.HYPEROPT.read, True),
-    Kind("bayes_opt log", "a file whose lines are objects with target, params and datetime (JSONLogger)",
+    Kind("bayes_opt log", "a file of JSON lines with the keys target, params and datetime (JSONLogger)",
          "pedanova analyze logs.json", "path", line_logs.BAYES_OPT.fits, line_logs.BAYES_OPT.read, True),
     Kind("bayes_opt state", "a .json file that BayesianOptimization.save_state wrote",
          "pedanova analyze state.json", "path", line_logs.fits_state, line_logs.read_state, True),
-    Kind("FLAML log", "a file whose lines are objects with record_id, learner, config and validation_loss",
+    Kind("FLAML log", "a file of JSON lines with the keys record_id, learner, config and validation_loss",
          "pedanova analyze automl.log", "path", line_logs.FLAML.fits, line_logs.FLAML.read, True),
-    Kind("freqtrade hyperopt", "a .fthypt file: lines with params_dict, loss and results_metrics",
+    Kind("freqtrade hyperopt", "a .fthypt file of JSON lines with the keys params_dict, loss and results_metrics",
          "pedanova analyze strategy_MyStrategy_2025-05-22.fthypt", "path", line_logs.FREQTRADE.fits,
          line_logs.FREQTRADE.read, True),
     Kind("Optuna study", "an optuna.Study object",
@@ -93,7 +93,7 @@ LOGS: tuple[Kind, ...] = (
     Kind("Optuna database", "a SQLite file, or a URL (postgresql://, mysql://, sqlite:///), with Optuna's tables",
          "pedanova analyze postgresql://user:password@host/database --study NAME", "database",
          optuna_tables.fits_tables, optuna_tables.read_database),
-    Kind("Optuna journal", "a file whose lines are journal operations",
+    Kind("Optuna journal", "a file of JSON lines with journal operations",
          "pedanova analyze journal.log", "path", optuna_journal.is_journal, optuna_journal.read_journal),
     Kind("SMAC3 run", "a folder with runhistory.json",
          "pedanova analyze smac3_output/run/0", "path", smac.fits, smac.read),
@@ -155,7 +155,7 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
     if trials:
         return read_trials(trials, place)
     if study is not None and _exists(path):
-        raise DataError(Arg("study", study), f" is for sources with several studies; {path} is a table")
+        raise DataError(Arg("study", study), f" names one of several studies, but {path} is one table; leave it out")
     return files.read_file(str(path), delimiter=delimiter)
 
 
@@ -201,7 +201,7 @@ def read_database(place: str | Path, study: str | None) -> Records:
             return read_as(kind, database, study)
     if not tables:
         raise FormatError(f"{database.shown} is a database without tables; nothing has been written to it yet")
-    words = f"{database.shown} is a database of an unknown tool, with {listed(sorted(tables))}; export the trials"
+    words = f"{database.shown} is a database of an unknown tool (tables: {listed(sorted(tables))}); export the trials"
     if database.family == "sqlite":
         name = shlex.quote(Path(database.shown).name)
         words += f": sqlite3 -header -csv {name} 'SELECT * FROM \"{min(tables)}\"' > trials.csv"  # noqa: S608  (shown, never run)
@@ -221,7 +221,8 @@ def find_kind(takes: str, source: object) -> Kind | None:
 def read_as(kind: Kind, source: object, study: str | None) -> Records:
     if kind.single and study is not None:
         raise DataError(
-            Arg("study", study), f" is for sources with several studies; a {kind.name} has only one; leave it out"
+            Arg("study", study),
+            f" names one of several studies, but this source ({kind.name}) has only one; leave it out",
         )
     try:
         return kind.read(source) if kind.single else kind.read(source, study)
@@ -255,10 +256,10 @@ def check_no_pickle(place: Path) -> None:
     if place.suffix.lower() not in PICKLES:
         return
     raise DataError(
-        f"{place}: a pickle can run any program when it is loaded, so it is not read. If you trust it and it is an "
-        f'Optuna study: `study = pickle.load(open({str(place)!r}, "rb"))` (or joblib.load), then '
+        f"{place}: a pickle can run any program when it is loaded, so it is not read. If you trust the file and it is "
+        f'an Optuna study, run `study = pickle.load(open({str(place)!r}, "rb"))` (or joblib.load) and '
         '`optuna.create_study(storage="sqlite:///study.db", directions=study.directions).add_trials(study.trials)`, '
-        "and pass study.db. If it holds other trials, save them as a table or as JSON"
+        "then pass study.db. If the file holds other trials, save them as a table or as JSON"
     )
 
 

@@ -108,7 +108,7 @@ def test_drawn_settings() -> None:
     other = read_records(RandomizedSearchCV(Ridge(), laws, n_iter=4, cv=2, random_state=0).fit(X, Y))
     tried = cells(other, "alpha")
     assert other.metadata.space == Space(dict(space) | {"alpha": Float(min(tried), max(tried))})
-    assert any("has no bounds" in str(note) and "alpha" in str(note) for note in other.notes)
+    assert any("without bounds" in str(note) and "alpha" in str(note) for note in other.notes)
 
 
 def test_the_bounds_of_a_search_for_its_saved_results(tmp_path: Path) -> None:

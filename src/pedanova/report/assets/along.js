@@ -28,7 +28,7 @@ pedanova.along = (function () {
     const { found, moved } = held;
     shownFor = keyOf(state);
     if (pane.refuses(found, chartPiece, tablePiece.note, tablePiece.body)) return;
-    const whose = moved ? "This file contains results by budget only for the target that is selected when the file is opened. " : "";
+    const whose = moved ? "This file contains results by budget only for the target that it shows first. " : "";
     pane.said(chartPiece.note, `${whose}${found.summary} This card ignores the selection and uses all trials.`);
     pane.clear(chartPiece.body, chart(found, state), ...found.notes.map((note) => make("p", "pane-note", note)));
     pane.clear(tablePiece.body, pane.scroll(ranking(found)));

@@ -67,7 +67,7 @@ pedanova.chips = (function () {
   /* Target or region. */
   function band(which, value, answer) {
     const words = pedanova.objective.wordsOf(which, value, null);
-    const text = button("", `${which}: ${pedanova.objective.wordsOf(which, value, answer)}. Type another.`, () => edit(chip, which, plain(value), (typed) => readBand(which, typed)), "chip-text");
+    const text = button("", `${which}: ${pedanova.objective.wordsOf(which, value, answer)}. Click to change.`, () => edit(chip, which, plain(value), (typed) => readBand(which, typed)), "chip-text");
     text.append(make("b", "", which), ` ${words}`);
     text.dataset.focus = which;
     const chip = make("span", `chip ${which}`, text);
@@ -92,7 +92,7 @@ pedanova.chips = (function () {
     const text = typed.trim(), live = pedanova.source.isLive();
     if (text.toLowerCase() === "all" && which === "region") return pedanova.state.ask({ region: { part: [0, 1] } });
     const found = Object.entries(FORMS).map(([kind, form]) => [kind, text.match(form)]).find(([, match]) => match);
-    if (!found) throw new Error('type a fraction (0.05 or 5 %), a range of fractions (0.1..0.3), or a limit of the objective (<= 0.03)');
+    if (!found) throw new Error('type a fraction (0.05 or 5 %), a range of fractions (0.1..0.3), or a limit on the objective (<= 0.03)');
     const [kind, match] = found, [first, second] = match.slice(1).filter((one) => one !== undefined && one !== "%").map(Number);
     if (kind !== "part" && !live) throw new Error("this file accepts only percentages, such as 5 %");
     if (kind === "part" || kind === "parts") {
@@ -108,18 +108,18 @@ pedanova.chips = (function () {
   }
 
   const rangeWords = ([low, high]) => (low === null ? `≤ ${short(high)}` : high === null ? `≥ ${short(low)}` : low === high ? `= ${short(low)}` : `${short(low)} – ${short(high)}`);
-  const words = (part) => (part.range ? rangeWords(part.range) : part.labels.length > 6 ? `in ${part.labels.length} values` : `= ${part.labels.join(", ")}`);
+  const words = (part) => (part.range ? rangeWords(part.range) : part.labels.length > 6 ? `= one of ${part.labels.length} values` : `= ${part.labels.join(", ")}`);
 
   function selected(name, part, state) {
     const off = state.hidden.includes(name), short_ = pedanova.nameOf(name);
     const chip = make("span", off ? "chip off" : "chip");
-    const text = button("", `${name} ${words(part)}. Type another.`, () => edit(chip, name, typedOf(part), (typed) => readPart(name, typed)), "chip-text");
+    const text = button("", `${name} ${words(part)}. Click to change.`, () => edit(chip, name, typedOf(part), (typed) => readPart(name, typed)), "chip-text");
     text.append(make("b", "", short_), ` ${words(part)}`);
     text.dataset.focus = `text ${name}`;
     const eye = button(off ? "○" : "●", off ? `Use the selection of ${name} again` : `Ignore the selection of ${name} for now`, () => toggle(name), "chip-side");
     eye.setAttribute("aria-pressed", String(!off));
     eye.dataset.focus = `eye ${name}`;
-    const cross = button("×", `Remove ${name}`, () => pedanova.state.select(name, null), "chip-side");
+    const cross = button("×", `Remove the selection of ${name}`, () => pedanova.state.select(name, null), "chip-side");
     cross.dataset.focus = `cross ${name}`;
     chip.append(text, eye, cross);
     return chip;

@@ -8,7 +8,7 @@ pedanova.compare = (function () {
   const pin = () => pedanova.state.change({ pinned: isPinned() ? null : pedanova.asked() });
   const differs = (state) => state.pinned !== null && pedanova.source.keyOf("answer", state.pinned) !== pedanova.source.keyOf("answer", pedanova.asked(state));
 
-  pedanova.tool({ key: "pin", label: "A|B", title: "Pin the current selection as A, to compare others with it", press: pin, pressed: isPinned });
+  pedanova.tool({ key: "pin", label: "A|B", title: "Pin this question as A, and compare other questions with it", press: pin, pressed: isPinned });
 
   pedanova.on("shown", (answer) => show(pedanova.state.get(), answer));
 
@@ -69,7 +69,7 @@ pedanova.compare = (function () {
     bar.removeAttribute("aria-busy");
     const line = (letter, question) => make("p", `compare-line ${letter}`, make("b", "", letter), " ", pane.questionWords(question));
     const tools = make("span", "compare-tools",
-      pedanova.button("Swap", "Swap A and B", swap), pedanova.button("Back to A", "Ask A again", () => pedanova.state.change({ question: state.pinned, hidden: [] })), pedanova.button("Unpin", "Stop comparing", pin));
+      pedanova.button("Swap", "Swap A and B", swap), pedanova.button("Back to A", "Show A again", () => pedanova.state.change({ question: state.pinned, hidden: [] })), pedanova.button("Unpin", "Stop comparing", pin));
     const said = !differs(state) ? "This is A. Change the selection, the target or the region to see B." : found ? found.refused || sentence() : "";
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
@@ -79,9 +79,9 @@ pedanova.compare = (function () {
 
   function sentence() {
     const clear = found.rows.filter((row) => row.clear);
-    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No importance in B is clearly different from that in A." : "These importances come from counts without intervals, so a difference may be chance.";
+    if (!clear.length) return found.rows.some((row) => row.low !== null) ? "No importance clearly differs between A and B." : "These importances come from counts without intervals, so a difference may be chance.";
     const row = clear[0];
-    return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)}, ${interval(row)}.`;
+    return `${row.parameter} matters ${row.difference > 0 ? "more" : "less"} in B than in A: ${signed(row.difference)} (95 % interval ${interval(row)}).`;
   }
 
   function swap() {

@@ -28,7 +28,7 @@ pedanova.front = (function () {
     shownFor = JSON.stringify([state.chosen, plane.body.clientWidth]);
     if (pane.refuses(found, plane, table.note, table.body)) return;
     const target = pane.bandWords(question.target, true);
-    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}. This file has no such figure for the current question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
+    pane.said(plane.note, moved ? `Shown for ${pane.questionWords(question)}. This file has no figure for the current question.` : `Filled circles: ${target}. ${found.best}`, moved ? "warned" : "");
     pane.clear(plane.body, found.names.length > 2 ? picks(found.names) : null, picture(found.plane, found.names.length), legend(target, found.names.length));
     pane.said(table.note, `Importances for all objectives together, and for each objective alone (${target}).`);
     pane.clear(table.body, pane.scroll(importances(found.importances, state)));
@@ -48,11 +48,11 @@ pedanova.front = (function () {
       });
       return make("label", "", `${label} `, list);
     };
-    return make("p", "plane-picks", pick("across", "across"), pick("up", "up"));
+    return make("p", "plane-picks", pick("across", "x axis"), pick("up", "y axis"));
   }
 
   function legend(target, many) {
-    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: no other row is better in every objective"));
+    return make("p", "key-line", make("span", "goal-key good", target), make("span", "goal-key all", "other rows"), make("span", `goal-key front${many === 2 ? "" : " rings"}`, "the front: rows that no other row dominates"));
   }
 
   function picture(found, many) {

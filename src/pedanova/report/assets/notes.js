@@ -5,13 +5,13 @@ pedanova.notes = (function () {
   let ofAnswer = null, ofData = null, words = null;
 
   const WORDS = [
-    ["target", "The good rows: by default the best 10 %. Rows with equal objectives are either all in the target or all outside it."],
+    ["target", "The good rows: by default the best 10 %. Rows with equal objective values are all in the target or all outside it."],
     ["region", "The rows that the target is compared with: by default all rows, or all selected rows."],
     ["selection", "All cards use only the selected rows. The limit for good rows stays the same, unless you choose \"best of these rows\"."],
     ["importance", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],
     ["ratio", "The importance divided by the sum of all importances. The ratios of all parameters add up to 100 %."],
-    ["interval", "In 95 of 100 studies, such an interval contains the true importance."],
-    ["no clear effect", "Chance alone would give this importance in more than 5 of 100 cases (adjusted for the number of parameters)."],
+    ["interval", "In 95 of 100 studies, the interval contains the true importance."],
+    ["no clear effect", "Chance alone would give such a large importance in more than 5 of 100 cases (adjusted for the number of parameters)."],
     ["more often", "Values that are more frequent in the target than in the region, beyond what chance alone would give."],
     ["interaction", "What two parameters explain together, beyond what each explains alone."],
     ["counts, model", "With few rows, the answer comes from a model of the objective; with many rows, from counts. Each answer says which."],

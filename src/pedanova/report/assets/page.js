@@ -77,7 +77,7 @@ pedanova.page = (function () {
   /* The fixed parts of the page: the buttons and the footer. */
   function frame(facts) {
     byId("foot").append(make("p", "", facts.live ? "pedanova on this machine computes the answers."
-      : "Made by pedanova. This file contains no row of the data and needs no network."));
+      : "Made by pedanova. This file contains no rows of the data and needs no network."));
     const own = [
       { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },
       { key: "redo", label: "↷", title: "Redo (Ctrl+Shift+Z)", press: pedanova.state.redo, enabled: pedanova.state.canRedo },

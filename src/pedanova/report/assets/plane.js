@@ -9,13 +9,13 @@ pedanova.plane = (function () {
 
   function mount(piece) {
     place = piece;
-    selects = ["Across", "Up"].map((title, which) => {
+    selects = ["x axis", "y axis"].map((title, which) => {
       const choice = set(make("select", ""), { "aria-label": `${title}: parameter` });
       for (const one of pedanova.facts.parameters) choice.append(set(make("option", "", pedanova.nameOf(one.name)), { value: one.name }));
       choice.addEventListener("change", () => pick(which, choice.value));
       return choice;
     });
-    piece.note.before(make("div", "plane-picks", make("label", "", "across ", selects[0]), make("label", "", "up ", selects[1]), views()));
+    piece.note.before(make("div", "plane-picks", make("label", "", "x axis ", selects[0]), make("label", "", "y axis ", selects[1]), views()));
     asking = pane.asker("plane", piece.element, (found, how) => { held = found; about = how; draw(); });
   }
 
@@ -70,7 +70,7 @@ pedanova.plane = (function () {
     size = place.body.clientWidth;
     if (pane.refuses(held, place)) return;
     const found = oriented();
-    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file contains no such figure for the current question.`
+    pane.said(place.note, about.moved ? `Shown for ${pane.questionWords(about.question)}. This file has no figure for the current question.`
       : "Each cell shows how many of its rows are good. The colour shows whether good rows are more or less frequent than in the whole figure. In hatched cells, fewer than five good rows are expected.", about.moved ? "warned" : "");
     pane.clear(place.body, picture(found), scale());
   }

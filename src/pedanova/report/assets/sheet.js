@@ -58,7 +58,7 @@ pedanova.sheet = (function () {
     parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few: pedanova.page.isFew(answer), top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
     parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
     const words = density && density.good ? density.good.words : "";
-    parts.good.textContent = words ? `These values are more frequent in the target: ${words}.` : "No clear ranges.";
+    parts.good.textContent = words ? `These values are more frequent in the target: ${words}.` : "No value is clearly more frequent in the target.";
     pedanova.densities.tell(state, answer);
     tip(parameter, density, baseline, scale);
     selection(state, parameter);
@@ -87,8 +87,8 @@ pedanova.sheet = (function () {
     const part = pedanova.brushOf(state.question, parameter.name);
     pedanova.densities.pick(parts, part);
     if (!pedanova.densities.brushable(parameter)) return;
-    const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values are selected. Drag over the plot to select a part of them.");
-    parts.ends.replaceChildren(said, ...(part ? [button("Select all", `All values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
+    const said = make("span", "", part ? `Selected: ${pedanova.chips.words(part)}` : "All values are selected. Drag over the plot to select some of them.");
+    parts.ends.replaceChildren(said, ...(part ? [button("Select all", `Select all values of ${parameter.name}`, () => pedanova.state.select(parameter.name, null))] : []));
   }
 
   /* More names than bars: they are searched, and picked one by one. */

@@ -6,11 +6,11 @@ pedanova.source = (function () {
   const newest = new Map(); // the running request of each slot, which a newer request replaces
   let answerer = null;
   const MISSING = {
-    answer: "This file has no answer for these percentages of target and region.",
+    answer: "This file has no answer for this target and region.",
     pairs: "This file contains no pairs of parameters for this target and region; pedanova explore computes them.",
     plane: "This file has no figure of two parameters for this question; pedanova explore draws it.",
     groups: "This file has no comparison of studies for this question; pedanova explore --group computes it.",
-    space: "This file contains no suggestion for a smaller search space for this question; pedanova explore computes it.",
+    space: "This file contains no smaller search space for this question; pedanova explore computes it.",
   };
 
   /* A key that is equal for equal questions. */

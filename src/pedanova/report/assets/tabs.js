@@ -36,7 +36,7 @@ pedanova.pane = (function () {
   }
 
   function brushWords(brush) {
-    if (brush.labels) return brush.labels.length > 3 ? `in ${brush.labels.length} values` : `= ${brush.labels.join(" or ")}`;
+    if (brush.labels) return brush.labels.length > 3 ? `= one of ${brush.labels.length} values` : `= ${brush.labels.join(" or ")}`;
     const [low, high] = brush.range;
     if (low === null) return high === null ? "of any value" : `≤ ${pedanova.short(high)}`;
     return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} … ${pedanova.short(high)}`;
@@ -165,7 +165,7 @@ pedanova.pane = (function () {
   /* Of very many parameters a table of rows has the first; {} for all. */
   const WIDEST = 40;
   const some = () => (pedanova.facts.parameters.length > WIDEST ? { names: pedanova.densities.first(WIDEST) } : {});
-  const cut = () => (pedanova.facts.parameters.length > WIDEST ? ` ${WIDEST} of ${pedanova.facts.parameters.length} parameters; the CSV of the trials has all.` : "");
+  const cut = () => (pedanova.facts.parameters.length > WIDEST ? ` Shows ${WIDEST} of ${pedanova.facts.parameters.length} parameters; the CSV of the trials has all.` : "");
 
   /* A few values along an axis, all where they are few. */
   const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));

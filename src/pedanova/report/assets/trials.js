@@ -29,7 +29,7 @@ pedanova.trials = (function () {
     held = found;
     if (pane.refuses(found, piece, foot)) return;
     const rows = pane.rowsOf(found), chosen = pane.selectionWords(pedanova.asked());
-    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, by ${sorted.key}` : ", best first"}. ● marks rows in the target. Hover over a row to see it in every card; click to keep it highlighted.${pane.cut()}`);
+    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, sorted by ${sorted.key}` : ", best first"}. ● marks rows in the target. Hover over a row to see it in every card; click to keep it highlighted.${pane.cut()}`);
     const scroll = set(make("div", "scroll trials-scroll", grid(found, rows)), { tabindex: 0, role: "region", "aria-label": "Trials" });
     const [left, top] = piece.body.firstChild && piece.body.firstChild.classList.contains("trials-scroll") ? [piece.body.firstChild.scrollLeft, 0] : [0, 0];
     pane.clear(piece.body, scroll);

@@ -282,7 +282,7 @@ def taken(card: Card, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def can_be_asked(a: TrialData) -> dict[str, bool | str]:
     """For each card, and for "brush" (selecting rows): True if it is available, otherwise the reason why not."""
-    reason = "the rows are no longer available; explore the original data"
+    reason = "this card needs the rows, which this analysis no longer has; explore the original data"
     able: bool | str = True if a.observations is not None else reason
     return {card.name: able if card.needs_rows else True for card in CARDS} | {"brush": able}
 
@@ -400,6 +400,6 @@ def as_band(steps: Ladder, rows: object, name: str) -> Region:
     part = part_of(rows)
     if part is None and not isinstance(rows, Region):
         raise QueryError(
-            f"questions: the {name} must be a quantile or a limit of the objective; use within= to select rows"
+            f"questions: the {name} must be a quantile or a limit on the objective; use within= to select rows"
         )
     return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)

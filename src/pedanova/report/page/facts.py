@@ -62,7 +62,7 @@ class Ladder:
 
 
 def part_of(rows: object) -> Fraction | None:
-    """The quantile of a target or region, or None if it is given in another way, such as a limit of the objective."""
+    """The quantile of a target or region, or None if it is given in another way, such as a limit on the objective."""
     if isinstance(rows, Region):
         plain = rows.kind == "quantile" and not rows.low
         return (WHOLE if rows.high is None else Fraction(rows.high)) if plain else None
@@ -100,7 +100,7 @@ def ladder_of(
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    words = f"the sliders have no step for the best {names}, because such a target has fewer than {least} rows"
+    words = f"the sliders have no step for the best {names}, because a target needs at least {least} rows"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:

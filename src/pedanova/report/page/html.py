@@ -93,7 +93,7 @@ SHELL = f"""<a class='skip' href='#matters'>Skip to what matters</a>
 </div></section>
 <main class='wide'>
 <div id='code' hidden></div>
-<section id='compare' class='compare' aria-label='A or B' hidden></section>
+<section id='compare' class='compare' aria-label='Comparison' hidden></section>
 <div id='cards'>
 <section id='matters' aria-labelledby='matters-title' tabindex='-1'></section>
 <section id='densities' aria-labelledby='densities-title'></section>

@@ -273,7 +273,7 @@ class FixedRows:
         return {
             "of": self.of,
             "selection": {name: part.to_json() for name, part in self.selection.items()},
-            "words": self.rows if isinstance(self.rows, str) else "some of the rows",
+            "words": self.rows if isinstance(self.rows, str) else "" if self.rows is None else "a custom filter",
             "study": None if self.study is None else self.study.to_json(),
         }
 

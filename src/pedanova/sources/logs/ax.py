@@ -40,7 +40,7 @@ def read(path: Path) -> Records:
     plain = read_json(path)
     experiment = plain.get("experiment", plain) if isinstance(plain, dict) else None
     if not isinstance(experiment, dict) or not isinstance(experiment.get("trials"), dict):
-        raise FormatError(f"{path} is not a snapshot of Ax: it has no trials; save it with save_to_json_file")
+        raise FormatError(f"{path} is not an Ax snapshot (no trials); save the experiment with save_to_json_file")
     try:
         return _read_experiment(experiment, path)
     except PedanovaError:
@@ -85,7 +85,7 @@ def _aim(config: Dict) -> tuple[dict[str, Direction], list[tuple[str, str, float
     for limit in config.get("outcome_constraints") or ():
         bound = _limit(limit)
         if bound is None:
-            notes.append(Note("source", "a constraint relative to the status quo or on several metrics is ignored"))
+            notes.append(Note("source", "a constraint on several metrics or relative to the status quo is ignored"))
         else:
             limits.append(bound)
     return directions, limits, notes

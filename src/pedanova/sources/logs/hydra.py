@@ -51,7 +51,7 @@ def read(path: Path, study: str | None) -> Records:
     if not any(results):
         raise DataError(
             f"{folder}: none of the {len(places):,} job folders contains a file of results (.json, .yaml or .csv with "
-            f"numbers); let your program write such a file, for example with {EXAMPLE}"
+            f"numbers); make your program write such a file, for example with {EXAMPLE}"
         )
     names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [

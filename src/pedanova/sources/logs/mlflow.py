@@ -66,7 +66,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
     if not runs:
         raise DataError(
             f"MLflow experiment {name!r} in {where} has {bare:,} runs, none with ",
-            "parameters; log them with mlflow.log_params, or name another experiment in ",
+            "parameters; log parameters with mlflow.log_params, or name another experiment in ",
             Arg("study"),
         )
     notes += left_out(bare, "runs have no parameters")
@@ -264,7 +264,7 @@ def read_export(data: Any) -> Records:
 
 TABLE = KnownTable(
     "MLflow search_runs",
-    "columns run_id, params.… and metrics.…, in any file or frame",
+    "columns run_id, params.… and metrics.…, in any file or data frame",
     "pedanova analyze runs.csv --objective metrics.rmse",
     "MLflow's table of runs",
     ("params.",),

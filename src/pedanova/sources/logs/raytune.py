@@ -198,7 +198,7 @@ def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> st
 
 TABLE = KnownTable(
     "Ray Tune data frame",
-    "columns config/… and Ray's own columns such as trial_id, in any file or frame",
+    "columns config/… and Ray's own columns such as trial_id, in any file or data frame",
     "pedanova analyze results.csv --objective loss",
     "Ray Tune's table of results",
     ("config/",),

@@ -162,7 +162,7 @@ def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space |
         space = Space(domains)
     except (SpaceError, DataError, TypeError, ValueError, AttributeError):
         return None, []
-    words = f"the range of the tried values is used, because the distribution has no bounds: {listed(open_ended)}"
+    words = f"distributions without bounds: {listed(open_ended)}; the range of the tried values is used instead"
     return space, [Note("space", words)] if open_ended else []
 
 

@@ -168,7 +168,7 @@ def read_deepcave(place: Path) -> Records:
     notes += left_out(lost, "trials have no configuration in configs.json")
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append(Note("source", "DeepCAVE also logs the run time as an objective; it is used only if you name it"))
+        notes.append(Note("source", "the run time, which DeepCAVE logs as an objective, is used only if you name it"))
     metadata = SourceMetadata(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),
@@ -183,7 +183,7 @@ def _objectives(file: Path) -> list[tuple[str, Direction]]:
     goals: list[tuple[str, Direction]] = []
     for item in listed if isinstance(listed, list) else []:
         if not isinstance(item, dict) or not isinstance(item.get("name"), str):
-            raise FormatError(f"{file}: the objective {shown(item)} needs a name; correct it")
+            raise FormatError(f"{file}: the objective {shown(item)} needs a name; correct the file")
         goals.append((item["name"], "maximize" if item.get("optimize") == "upper" else "minimize"))
     if not goals or len({name for name, _ in goals}) < len(goals):
         raise FormatError(
@@ -197,7 +197,7 @@ def _deepcave_trial(
 ) -> Trial:
     costs = run["costs"] if isinstance(run["costs"], list) else [run["costs"]]
     if len(costs) != len(names):
-        raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; correct it")
+        raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; correct the line")
     start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
     other: dict[str, object] = {
         "config_id": run["config_id"],

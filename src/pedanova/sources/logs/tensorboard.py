@@ -158,8 +158,8 @@ def read(path: Path) -> Records:
     sessions = [folder for folder, events in by_folder.items() if events.settings]
     if not sessions:
         raise DataError(
-            f"{path} holds {len(by_folder):,} folders of event files, none with settings; write them with add_hparams "
-            "(PyTorch) or hp.hparams (TensorFlow), or give a table of the runs"
+            f"{path} holds {len(by_folder):,} folders of event files, none with settings; write settings with "
+            "add_hparams (PyTorch) or hp.hparams (TensorFlow), or give a table of the runs"
         )
     if len(sessions) == 1:
         raise DataError(

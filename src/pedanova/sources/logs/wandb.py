@@ -138,6 +138,6 @@ FOLDER = RunFolders(
     _is_run,
     _local_run,
     settings="files/config.yaml",
-    remedy="synchronise them with `wandb sync`, and export the runs table as CSV",
+    remedy="synchronise the runs with `wandb sync`, and export the runs table as CSV",
     results="files/wandb-summary.json",
 )

@@ -410,7 +410,7 @@ def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown
 
 TABLE = KnownTable(
     "Optuna trials_dataframe",
-    "columns value, state and params_…, in any file or frame",
+    "columns value, state and params_…, in any file or data frame",
     "pedanova analyze trials.csv --direction max",
     "Optuna's trials table",
     SETTINGS,

@@ -31,7 +31,6 @@ from pedanova.sources.tables.frames import read_frame
 
 MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata": "Iceberg"}
 ICEBERG = ".metadata.json"  # the suffix of files with the state of an Iceberg table
-MISSING = "whose reader is missing; pip install"
 HINT = "metadata/version-hint.text"
 
 
@@ -169,7 +168,7 @@ def open_delta(place: str, shown: str) -> Any:
     try:
         from deltalake import DeltaTable
     except ImportError:
-        raise MissingLibraryError(f"{shown} is a Delta table, {MISSING} 'pedanova[delta]'") from None
+        raise MissingLibraryError(f"{shown}: a Delta table needs deltalake; pip install 'pedanova[delta]'") from None
     with told_by(f"the Delta table {shown}"):
         if not is_object(place):
             return DeltaTable(str(Path(place).expanduser().resolve()))
@@ -216,7 +215,9 @@ def open_iceberg(place: str, shown: str) -> Any:
     try:
         from pyiceberg.table import StaticTable
     except ImportError:
-        raise MissingLibraryError(f"{shown} is an Iceberg table, {MISSING} 'pedanova[iceberg]'") from None
+        raise MissingLibraryError(
+            f"{shown}: an Iceberg table needs pyiceberg; pip install 'pedanova[iceberg]'"
+        ) from None
     if not shown.endswith(ICEBERG) and (is_object(place) or not (Path(place) / HINT).is_file()):
         raise DataError(
             f"{shown} is an Iceberg table, and only its catalog knows the current version; give a table object of "

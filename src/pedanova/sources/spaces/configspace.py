@@ -258,7 +258,7 @@ def as_document(space: object) -> Mapping[str, Any]:
     write = getattr(space, "to_serialized_dict", None)
     if not callable(write):
         raise FormatError(
-            f"{shown(space)} is not a configuration space of ConfigSpace 1 or newer; give the path of its JSON"
+            f"{shown(space)} is not a configuration space of ConfigSpace 1 or newer; give the path of its JSON file"
         )
     document: Mapping[str, Any] = write()
     return document
@@ -270,7 +270,7 @@ def _items(plain: Mapping[str, Any], key: str) -> list[Any]:
         return [{"name": name, **item} for name, item in items.items() if isinstance(item, Mapping)]
     if isinstance(items, list | tuple):
         return list(items)
-    raise FormatError(f"{key} is {shown(items)}; a configuration space needs a list there")
+    raise FormatError(f"{key} is {shown(items)}; it must be a list")
 
 
 def _read_one(item: object, reading: SpaceParts) -> None:
@@ -278,7 +278,7 @@ def _read_one(item: object, reading: SpaceParts) -> None:
         raise FormatError(f"the hyperparameter {shown(item)} needs a name; correct the file")
     name, kind = item["name"], str(item.get("type"))
     if name in reading.domains or name in reading.constants:
-        raise FormatError(f"two hyperparameters are called {name!r}; every one needs its own name")
+        raise FormatError(f"two hyperparameters are called {name!r}; each needs its own name")
     if kind in CONSTANTS:
         reading.constants[name] = as_plain(item.get("value"))
         return
@@ -290,7 +290,7 @@ def _read_one(item: object, reading: SpaceParts) -> None:
             key, build = ("choices", Categorical) if kind == "categorical" else ("sequence", Ordinal)
             given = item.get(key, item.get("values"))
             if not isinstance(given, list | tuple) or not given:
-                raise FormatError(f"{key} is {shown(given)}; it needs a list of values")
+                raise FormatError(f"{key} is {shown(given)}; it must be a list of values")
             domain: Domain = build(as_labels(given))
         else:
             domain = _range(item, kind, reading)

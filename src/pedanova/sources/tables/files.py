@@ -25,7 +25,7 @@ SUFFIXES = {
     ".csv": "CSV", ".tsv": "TSV", ".txt": "TSV", ".json": "JSON", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
     ".parquet": "Parquet", ".pq": "Parquet", ".arrow": "Arrow IPC", ".feather": "Arrow IPC", ".ipc": "Arrow IPC",
 }  # fmt: skip
-NO_DATABASE = "despite its suffix, this file is not a SQLite database; if it should be one, copy it again"
+NO_DATABASE = "the file is not a SQLite database either; if it should be one, copy it again"
 FOREIGN = {
     ".rds": "run write.csv(readRDS('{0}.rds'), '{0}.csv', row.names=FALSE) in R, then pass {0}.csv",
     ".rdata": "run load('{0}.rdata'); write.csv(TABLE, '{0}.csv', row.names=FALSE) in R, then pass {0}.csv",
@@ -81,8 +81,8 @@ def check_file(file: Path) -> str:
     kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)
-        remedy = FOREIGN.get(file.suffix.lower(), f"if it is a table, give it one of the suffixes {known}")
-        raise DataError(f"{file}: suffix {file.suffix!r} is unknown; {remedy.format(file.stem)}")
+        remedy = FOREIGN.get(file.suffix.lower(), f"if the file is a table, give it one of the suffixes {known}")
+        raise DataError(f"{file}: {file.suffix!r} is not the suffix of a table; {remedy.format(file.stem)}")
     if file.stat().st_size == 0:
         raise NoTrialsError(f"{file} is empty; it must hold a table with a header")
     return kind
@@ -90,7 +90,7 @@ def check_file(file: Path) -> str:
 
 def _read(file: Path, kind: str, delimiter: str | None) -> Records:
     if delimiter is not None and kind not in ("CSV", "TSV"):
-        raise DataError(Arg("delimiter", delimiter), f" is for CSV files; {file} is {kind}; leave it out")
+        raise DataError(Arg("delimiter", delimiter), f" is only for CSV files, and {file} is {kind}; leave it out")
     match kind:
         case "CSV" | "TSV":
             return text.read_delimited(file, delimiter)

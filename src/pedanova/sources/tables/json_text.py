@@ -56,7 +56,7 @@ def read_trials(files: Sequence[Path], place: str) -> Records:
         )
     records = read_rows(rows, place)
     notes = [Note("source", f"{len(files) - len(lost):,} files of {place} were read as one table")]
-    notes += [Note("doubt", f"{len(lost):,} files left out, such as {lost[0]}")] if lost else []
+    notes += [Note("doubt", f"files left out: {len(lost):,} of {len(files):,}; first error: {lost[0]}")] if lost else []
     return replace(records, notes=(*records.notes, *notes))
 
 

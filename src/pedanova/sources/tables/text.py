@@ -61,7 +61,7 @@ def read_bytes(file: Path) -> bytes:
         with gzip.open(file) as packed:
             data = packed.read(most + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FormatError(f"{file} is not a gzip file, or was cut off ({error}); pack it again") from None
+        raise FormatError(f"{file} is not a gzip file, or was cut off ({error}); compress it again") from None
     if len(data) > most:
         raise FormatError(f"{file} grows to over {MOST_TIMES} times its size if unpacked; unpack it yourself")
     return data
