@@ -25,7 +25,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
-from pedanova.space.grid import Grid, Reals, blocks_of
+from pedanova.space.grid import Grid, Reals, blocks_of, grid_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
@@ -69,7 +69,6 @@ class Marginal(Table):
     """
 
     name: str
-    cells: tuple[Label, ...]  # a label, or the middle of the cell
     counts: Counts
     mean: Reals  # smoothed if `bandwidth` is above 0
     edges: Reals | None  # (cells + 1,) for ranges, in units of the parameter
@@ -80,12 +79,16 @@ class Marginal(Table):
     low: Reals
     high: Reals
 
+    @property
+    def cells(self) -> tuple[Label, ...]:
+        return tuple(grid_of(self.parameter).centres())
+
     def to_dict(self) -> dict[str, list[Cell]]:
         parts = {name: getattr(self, name).tolist() for name in ("mean", "low", "high")}
         return {"cell": list(self.cells), "rows": self.counts.tolist()} | parts
 
     def __len__(self) -> int:
-        return len(self.cells)
+        return len(self.mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +325,6 @@ def marginal_of(
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
     return Marginal(
         name=name,
-        cells=tuple(grid.centres()),
         counts=counts[: grid.cells],
         mean=spread.mean + np.ldexp(means, spread.power),
         edges=grid.edges,

@@ -136,7 +136,7 @@ _SMOOTHED: ResultCache[Reals] = ResultCache(2048)
 
 def digest_of(values: NDArray[Any]) -> tuple[str, bytes]:
     """A short key for an array in a cache."""
-    return values.dtype.str, hashlib.blake2b(np.ascontiguousarray(values), digest_size=16).digest()
+    return values.dtype.str, hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()
 
 
 def is_flat(cells: int, width: float) -> bool:

@@ -120,7 +120,7 @@ class CountedCells:
     @classmethod
     def of(cls, grids: Sequence[Grid], places: Places) -> CountedCells:
         ends = np.cumsum([grid.width for grid in grids])
-        flat = places + np.append(0, ends[:-1]).astype(np.int32)
+        flat = places.astype(np.int32) + np.append(0, ends[:-1]).astype(np.int32)
         return cls(grids, flat, np.split(np.bincount(flat.ravel(), minlength=int(ends[-1])), ends[:-1]))
 
     def groups(self) -> Grouping:
