@@ -112,7 +112,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
     if any(array.shape != (rows,) for array in arrays.values()):
-        raise FormatError("has rows of different lengths")
+        raise FormatError("has columns of different lengths")
     table: dict[str, Column] = {}
     for i, one in enumerate(about["columns"]):
         name, values = str(one["name"]), arrays[f"column {i}"]

@@ -7,7 +7,7 @@ pedanova.gains = (function () {
   let panel = null, asking = null, held = null;
 
   function mount(element) {
-    panel = pane.piece("gains", "What tuning gains", { csv: lines });
+    panel = pane.piece("gains", "Gain by tuning", { csv: lines });
     element.append(panel.element);
     asking = pane.asker("gains", panel.element, draw);
   }
