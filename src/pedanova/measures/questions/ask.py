@@ -463,7 +463,7 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to the {len(names)} (of {len(observed.space):,}) parameters that other measures rank highest; "
+        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, the highest ranked by other measures; "
         notes.append(Note("answer", words, "a larger ", Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})
