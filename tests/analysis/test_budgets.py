@@ -215,7 +215,7 @@ def test_a_saved_analysis_with_its_rows_answers_alike(tmp_path: Path, by_rows: A
         (("loss",), "is the objective"),
         (("name",), "must be a column of numbers"),
         (("one",), "is 1 in every row"),
-        (("x0",), "different values in 1,200 rows; round them"),
+        (("x0",), "different values in 1,200 rows, too few"),
         ((5,), "must be the name of a column"),
         (({1: "loss"},), "must be the name of a column"),
         (("epochs", pa.at_most(0.1)), "target= must be a quantile"),

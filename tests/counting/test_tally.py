@@ -27,7 +27,7 @@ def test_other_thresholds(data: dict[str, np.ndarray]) -> None:
 def test_other_grids(data: dict[str, np.ndarray]) -> None:
     one = pa.analyze(data, "y", space={"x": pa.Float(0, 1)})
     two = pa.analyze(data, "y", space={"x": pa.Float(0, 2)})
-    with pytest.raises(MergeError, match=r"x: grids differ, Float.*space="):
+    with pytest.raises(MergeError, match=r"x: domains differ: Float.*space="):
         one + two
 
 

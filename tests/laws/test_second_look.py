@@ -67,7 +67,7 @@ class TestSeveralObjectives:
         with pytest.raises(MergeError, match="analyze all rows at once"):
             a + a
         a.save(tmp_path / "a.pedanova")
-        with pytest.raises(QueryError, match="a value cannot be used with 2 objectives"):
+        with pytest.raises(QueryError, match="one limit cannot be used with 2 objectives"):
             pa.load(tmp_path / "a.pedanova").importance(pa.at_most(6), **COUNTS)
         assert pa.load(tmp_path / "a.pedanova").importance(**COUNTS) == a.importance(**COUNTS)
 

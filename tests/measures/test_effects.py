@@ -313,7 +313,7 @@ class TestTable:
         notes = " ".join(a.effects(0.5).notes)
         assert "only 5 rows" in notes
         tied = pa.analyze({"x": np.arange(6) % 3}, [0, 1, 1, 1, 2, 3], params=["x"]).effects(0.4)
-        assert "with ties, the best 40 % are" in " ".join(tied.notes)
+        assert "because of ties, the best 40 % are" in " ".join(tied.notes)
 
 
 def drawn(rows: int, seed: int = 0) -> tuple[dict[str, np.ndarray], np.ndarray]:

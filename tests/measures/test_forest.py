@@ -137,7 +137,7 @@ def test_clipping_forgets_what_happens_among_bad_rows() -> None:
     )
     assert clipped["b"].ratio > 10 * whole["b"].ratio
     assert clipped.variance < whole.variance
-    assert "clipped behind the best 10 %" in str(clipped)
+    assert "clipped at the best 10 %" in str(clipped)
     assert (
         forest_effects(a.data.observed(), clip=1.0, trees=4).to_dict()
         == pa.forest_effects(a.data.observed(), trees=4).to_dict()

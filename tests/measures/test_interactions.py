@@ -270,7 +270,7 @@ class TestQuestions:
             refuse(QueryError, "seed=", of=lambda seed=seed: a.interactions(seed=seed))
         refuse(UnknownParameterError, "did you mean", of=lambda: a.interactions(params=["x0", "x11"]))
         refuse(QueryError, "a pair needs two", of=lambda: a.interactions(params=["x0"]))
-        refuse(QueryError, "list of two names", of=lambda: a.interactions(params="x0"))
+        refuse(QueryError, "list of two or more names", of=lambda: a.interactions(params="x0"))
         refuse(QueryError, "are outside region", of=lambda: a.interactions(0.5, 0.1))
         a.save(tmp_path / "a.pedanova", rows=False)
         loaded = pa.load(tmp_path / "a.pedanova")
@@ -587,5 +587,5 @@ class TestQuestionsOfSets:
         refuse(UnknownParameterError, "3 different parameters", of=lambda: found["p0", "p1"])
         for wrong in (1, 6, "3", 2.5):
             refuse(QueryError, "order", of=lambda wrong=wrong: a.interactions(0.25, order=wrong))
-        refuse(QueryError, "order=5", "parameters, 4", of=lambda: a.interactions(0.25, order=5))
+        refuse(QueryError, "order=5", "parameters (4)", of=lambda: a.interactions(0.25, order=5))
         refuse(QueryError, "cells=9", "at most 6", of=lambda: a.interactions(0.25, order=4, cells=9))

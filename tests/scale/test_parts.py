@@ -170,7 +170,7 @@ def test_a_condition_that_never_holds_is_refused_in_parts_too(tmp_path: Path) ->
         lambda: pa.analyze(table, "loss", space=space),
         lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True), space=space),
     )
-    messages = {refuse(SpaceError, "is never true", of=ask) for ask in asked}
+    messages = {refuse(SpaceError, "is true in no row", of=ask) for ask in asked}
     assert len(messages) == 1
 
 
@@ -253,7 +253,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a mask": ({"where": np.ones(ROWS, dtype=bool)}, "condition"),
     "a region": ({"where": pa.at_most(1.0)}, "condition"),
     "an array of states": ({"reading": pa.Reading(state=np.array(["COMPLETE"] * ROWS))}, "state="),
-    "no objective": ({"objective": None}, "objective= is missing"),
+    "no objective": ({"objective": None}, "objective= must be given"),
     "several objectives": ({"objective": ["loss", "lr"]}, "one column"),
     "an unknown objective": ({"objective": "los"}, "did you mean 'loss'"),
     "an unknown parameter": ({"params": ["rl"]}, "rl"),

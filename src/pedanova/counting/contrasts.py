@@ -34,7 +34,7 @@ def check_one_value(region: Region, name: str, objective: str, *, several: bool)
     if region.kind == "value" and several:
         names = objective.split(", ")
         raise QueryError(
-            f"{name} ({region}): a value cannot be used with {len(names)} objectives; use a quantile, "
+            f"{name} ({region}): one limit cannot be used with {len(names)} objectives; use a quantile, "
             f"or a condition such as {f'{names[0]} <= 1'!r}"
         )
 
@@ -58,7 +58,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
         words = [
             f", because {rows - better:,} of them are tied; pass ",
             Arg("target", part),
-            f" for the {better:,} better rows",
+            f" to select only the {better:,} better rows",
         ]
     check_sizes(wanted, base, inside, inside - common, rows, *words)
 
@@ -70,7 +70,7 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
     if stray:
         raise QueryError(
             f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}); "
-            "choose a smaller target, or a region that contains it"
+            "choose a smaller target, or a region that contains the target"
         )
     if inside == rows:
         raise QueryError(f"target ({wanted}) and region ({base}) contain the same {rows:,} rows", *same)
@@ -88,7 +88,7 @@ def ties_note(name: str, region: Region, many: int, total: int, *, own: bool) ->
     low, high = bounds(region)
     if many == rank_of(high, total) - rank_of(low, total):
         return []
-    why = "with ties" if own else "with the levels of the other analysis"
+    why = "because of ties" if own else "with the levels of the other analysis"
     return [Note("question", f"{why}, {region} are {many:,} of {total:,} rows", subject=name)]
 
 

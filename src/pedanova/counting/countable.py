@@ -140,7 +140,7 @@ def assembled(
     tallies = counts.tallies(source.space, levels)
     for name in () if part else counts.idle:  # only the whole table shows whether a condition ever holds
         condition = condition_in_words(source.space[name])
-        raise SpaceError(f'{name}: its condition "{condition}" is never true; check the values')
+        raise SpaceError(f'{name}: its condition "{condition}" is true in no row; check the values in the condition')
     if inside:
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
@@ -199,7 +199,7 @@ def _few_in_words(domain: Parameter, rows: int) -> str:
     (value,) = domain.choices
     meant = isinstance(value, str) and any(char.isdigit() for char in value)
     return f"its value {value!r} {words}" + (
-        "; if it is meant as a number, write it as the others are" if meant else ""
+        "; if it is meant as a number, write it like the other values" if meant else ""
     )
 
 

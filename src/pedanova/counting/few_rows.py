@@ -135,11 +135,11 @@ def sample_from(attachment: Attachment, space: Space) -> FewRows:
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
     if any(array.shape != (rows,) or array.dtype.kind not in "iuf" for array in arrays.values()):
-        raise FormatError("has rows of different lengths")
+        raise FormatError("has columns with the wrong length or type")
     cells = {name: arrays[f"cells {i}"] for i, name in enumerate(space)}
     for name, own in cells.items():
         if own.dtype.kind == "f" or not 0 <= own.min(initial=0) <= own.max(initial=0) < grid_of(space[name]).width:
-            raise FormatError(f"has rows outside the grid of {name!r}")
+            raise FormatError(f"has values outside the domain of {name!r}")
     exact = {name: arrays[f"exact {i}"].astype(np.uint64) for i, name in enumerate(space) if f"exact {i}" in arrays}
     signed = arrays["signed"].astype(np.float64)
     if np.isnan(signed).any():

@@ -185,7 +185,7 @@ def levels_at(
     objectives are never separated. With `every`, a small table gets a level for each distinct objective."""
     values_at, kept, numbers = ranked
     if not numbers:
-        raise DataError(f"the objective is NaN in all {kept:,} rows; name another objective")
+        raise DataError(f"the objective is NaN in all {kept:,} rows; use another objective")
     rows = kept if nan == "worst" else numbers
     ranks = {part: rank_of(part, rows) for part in quantiles}
     complete = every and numbers <= SMALL

@@ -108,7 +108,7 @@ def from_bytes(content: bytes) -> Stored:
         raise FormatError("is cut short; write it again")
     version, checksum = struct.unpack_from("<II", content, len(MAGIC))
     if version != VERSION:
-        words = f"has file version {version}, and this pedanova reads only version {VERSION}; "
+        words = f"has file version {version}, but this pedanova reads only version {VERSION}; "
         raise FormatError(words + "write it again from the data, or install the version of pedanova that wrote it")
     if zlib.crc32(memoryview(content)[start:]) != checksum:
         raise FormatError("is damaged or cut short (its checksum is wrong); write it again")

@@ -186,7 +186,7 @@ def check_same(one: Tally, two: Tally) -> None:
         raise MergeError(f"parameters differ: {one.name!r} and {two.name!r} cannot be added")
     if one.parameter != two.parameter:
         raise MergeError(
-            f"{one.name}: grids differ, {one.parameter} and {two.parameter}; analyze both parts with ",
+            f"{one.name}: domains differ: {one.parameter} and {two.parameter}; analyze both parts with ",
             "the same ",
             Arg("space"),
         )

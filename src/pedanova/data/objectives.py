@@ -104,7 +104,7 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
     if column.labels is not None:
         words = [str(column.labels[code]) for code in _likeliest_form(column.labels)[1]]
         if words and all(state_of(word) not in (None, "complete") for word in words):
-            raise DataError(f"objective {name!r} has no numbers, only {listed(words, most=3)}; name another objective")
+            raise DataError(f"objective {name!r} has no numbers, only {listed(words, most=3)}; use another objective")
         if not words:
             raise DataError(f"objective {name!r} has no value in any of {len(column)} rows: no trial has a result")
         fits = next((str(label) for label in column.labels if str(label) not in words and not is_gap(label)), None)

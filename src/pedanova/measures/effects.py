@@ -260,7 +260,7 @@ def effects_of(
 
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
     if rows < 2:
-        raise QueryError(f"region ({region}) has {rows} rows, and at least two are needed; choose a wider region")
+        raise QueryError(f"region ({region}) has {rows} rows, but at least two are needed; choose a wider region")
     if math.isnan(spread.scaled):
         clip = () if clipped else (Arg("clip", 0.1), " (which sets worse values to the 10 % quantile), ")
         raise QueryError(

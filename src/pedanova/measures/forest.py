@@ -131,7 +131,7 @@ def forest_effects(
     total, main = (np.array(column) for column in zip(*parts, strict=True))
     if not total.any():
         raise QueryError(f"all {len(total)} trees are constant over the space; give more rows or trees")
-    clipped = "" if clip is None else f" (clipped behind {as_region(clip, 'clip')})"
+    clipped = "" if clip is None else f" (clipped at {as_region(clip, 'clip')})"
     return ForestEffects(
         rows=_rows(tuple(observed.space), total, main, unit),
         objective=f"{observed.name}{clipped}",

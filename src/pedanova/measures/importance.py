@@ -260,10 +260,10 @@ class Importances(ShareTable[Importance]):
         effect."""
         sure, names, parts = self._sure(), self._short(), [self.headline()]
         top = max(self.printed_rows(), key=lambda row: row.share)
-        if sure and top.significant is False and top.share > sure[0].share:
-            parts.append(f"{names[top.name]} may matter more ({percent(top.share)}), but its effect is not clear (~).")
         if sure and self.good.get(sure[0].name):
             parts.append(f"Its good values: {self.good[sure[0].name]}.")
+        if sure and top.significant is False and top.share > sure[0].share:
+            parts.append(f"{names[top.name]} may matter more ({percent(top.share)}), but its effect is not clear (~).")
         if others := [f"{shorten(names[row.name], 60)} ({percent(row.share)})" for row in sure[1:]]:
             parts.append(f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}.")
         unclear = [names[row.name] for row in self.printed_rows() if row.significant is False]
@@ -280,7 +280,7 @@ class Importances(ShareTable[Importance]):
             enough = is_of_space(self) or max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1]
             wider = "" if enough else "target=0.2"
             return f"Next: .reduce({wider}) suggests a smaller search space."
-        wider = "; or ask for a wider target, such as .importance(0.3)" if is_narrow(self) else ""
+        wider = ", or use a wider target, such as .importance(0.3)" if is_narrow(self) else ""
         return f"Next: run more trials{wider}."
 
     def _sure(self) -> list[Importance]:

@@ -214,7 +214,7 @@ def find_interactions(
     chosen = choose(contrasts, params)
     if order > len(chosen):
         raise QueryError(
-            Arg("order", order), f" is larger than the number of parameters, {len(chosen)}; use a smaller one"
+            Arg("order", order), f" is larger than the number of parameters ({len(chosen)}); use a smaller order"
         )
     most = as_cells(cells, int(chosen[0].target.sum()), order)
     groups = strongest(observed, codes, groups_of(chosen, most), order, threads)
@@ -250,14 +250,14 @@ def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
     """The counts of the parameters named in `params`, in the order of the space; all parameters if `params` is None."""
     available = tuple(contrast.name for contrast in contrasts)
     if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
-        raise QueryError(Arg("params", params), " must be a list of two names or more; None means all pairs")
+        raise QueryError(Arg("params", params), " must be a list of two or more names; None means all pairs")
     wanted = available if params is None else tuple(params)
     for name in wanted:
         if name not in available:
             raise UnknownParameterError(unknown_name(name, available))
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:
-        raise QueryError(Arg("params", shown=f"{list(wanted)}"), f" gives {len(chosen)} parameters; a pair needs two")
+        raise QueryError(Arg("params", shown=f"{list(wanted)}"), " holds fewer than two parameters; a pair needs two")
     pairs = len(chosen) * (len(chosen) - 1) // 2
     if pairs > MOST_PAIRS:
         raise QueryError(
@@ -380,7 +380,7 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
         none = "pair explains clearly more than the sum of its two separate effects"
     notes = [Note("answer", f"rows were counted for {many}{shape}")]
     if left:
-        words = f"the {left:,} parameters whose pairs have the weakest interactions are left out; choose others with "
+        words = f"{left:,} parameters are left out, because their interactions are the weakest; choose others with "
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
         notes.append(Note("answer", f"no {none}"))

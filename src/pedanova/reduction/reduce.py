@@ -385,7 +385,7 @@ def check_keep(keep: object) -> float:
 
 def check_folds(folds: object) -> int:
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
-        raise QueryError(Arg("folds", folds), " must be a whole number of at least 2, or 0 for no evidence")
+        raise QueryError(Arg("folds", folds), " must be a whole number of at least 2, or 0 for no cross-validation")
     return folds
 
 

@@ -197,7 +197,7 @@ class ReducedSpace(NamedTable[Verdict]):
             changed = any(row.after != row.before for row in self.rows)
             return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."
         e = self.evidence
-        volume = percent(e.volume) if e.volume >= 5e-4 else f"A part of {short(e.volume, 2)}"
+        volume = percent(e.volume) if e.volume >= 5e-4 else f"A fraction of {short(e.volume, 2)}"
         worth = f"{volume} of the space is left."
         if e.enrichment is not None:
             worth += f" A random draw from it is in the target {short(e.enrichment, 2)} times as often as before."

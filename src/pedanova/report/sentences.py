@@ -54,7 +54,7 @@ def contrast(wide: Importances, narrow: Importances) -> str:
     change = {row.name: row.ratio - wide[row.name].ratio for row in narrow.rows}
     fallen, risen = (pick(change, key=lambda name: change[name]) for pick in (min, max))
     if change[risen] < NOTEWORTHY:
-        return f"Among {narrow.region} the ranking is much the same."
+        return f"Among {narrow.region}, the ranking is almost the same."
     ways = [percent(importances[name].ratio) for name in (fallen, risen) for importances in (wide, narrow)]
     return (
         f"Among {narrow.region}, {fallen} falls from {ways[0]} to {ways[1]} of the sum of all importances, "
@@ -72,7 +72,7 @@ def shares_over_studies(pooled: Pooling) -> str:
     """The most important parameters over all studies, in one sentence."""
     first = [row for row in pooled.rows if row.low is not None and row.low > 0][:3]
     if not first:
-        return f"Over {len(pooled.answers)} studies no parameter matters clearly."
+        return f"Over {len(pooled.answers)} studies, no parameter has a clear effect."
     named = joined([f"{row.name} ({percent(row.share)})" for row in first])
     return f"Over {len(pooled.answers)} studies, whether a row is in {pooled.target} depends most on {named}."
 
@@ -86,7 +86,7 @@ def meanings_of(importances: Importances) -> dict[str, str]:
         "importance": "importance: how well the parameter alone explains whether a row "
         f"{reached_in_words(importances.target)}{drawn}, corrected for chance (0 %: not at all; 100 %: fully). "
         "In Python, its name is share."
-        + (" Whether a conditional parameter has a value does not count." if importances.is_conditional else "")
+        + (" Only values count, not whether a conditional parameter has a value." if importances.is_conditional else "")
         + (" ~ means no clear effect (p above 0.05, or importance below 0.5 %)." if importances.is_sure else "")
         + ("" if all(row.varied for row in importances.rows) else f" {UNKNOWN} means: {NEVER}."),
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",

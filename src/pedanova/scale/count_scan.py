@@ -42,7 +42,7 @@ from pedanova.space.parameters import Moving, Space, Switch
 SORTED_AT_ONCE = 4_000_000  # the most rows that are gathered to find thresholds
 LARGE_RESULT = 1 << 23  # counts of a part (128 MB with their sums) from which threads share one table
 KEPT_BYTES = 1 << 29  # bytes of objectives that are kept until the thresholds are known; more are read twice
-IN_MEMORY = ("; load the table into memory (", Arg("stream", False, of="Scan"), ") for that")
+IN_MEMORY = ("; load the table into memory with ", Arg("stream", False, of="Scan"))
 
 
 @dataclass(slots=True, eq=False)
@@ -237,7 +237,7 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
 def check_request(request: TableOptions, scan: TableScan) -> None:
     """Raise an error for options that cannot be applied to each row separately."""
     if not isinstance(request.objective, str):
-        what = " is missing" if request.objective is None else " must be the name of one column"
+        what = " must be given" if request.objective is None else " must be the name of one column"
         columns = f" when a table is read in parts; the columns are: {listed(list(scan.columns), most=40)}"
         raise QueryError(Arg("objective"), what, columns)
     if request.repeats not in (None, "all"):

@@ -164,7 +164,7 @@ def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
     if not pushdown:
         return None
     if frame is None:
-        words = " is for relations of DuckDB, lazy frames of Polars and tables of ibis"
+        words = " works only for DuckDB relations, Polars lazy frames and ibis tables"
         raise QueryError(Arg("pushdown", True), words)
     reason = why_not(plan)
     if reason is not None:

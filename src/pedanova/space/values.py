@@ -31,7 +31,7 @@ class Interval:
                 raise SpaceError(f"{name}={shown(value)} in a condition must be a number")
             object.__setattr__(self, name, as_real(value))
         if self.low > self.high or (self.low == self.high and (self.open_low or self.open_high)):
-            raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; swap the bounds")
+            raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; low must be below high")
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, str) or not isinstance(value, Real):
@@ -175,7 +175,7 @@ def as_whole(value: object, name: str) -> int:
             return int(value)
         if isinstance(value, Real) and float(value).is_integer():
             return int(float(value))
-    raise SpaceError(f"{name}={value!r} must be a whole number; use Float for real ones")
+    raise SpaceError(f"{name}={value!r} must be a whole number; use Float for real numbers")
 
 
 def shown(value: object, most: int = 60) -> str:

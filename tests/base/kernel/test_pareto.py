@@ -286,7 +286,7 @@ def test_several_objectives_have_no_one_value() -> None:
     random = np.random.default_rng(0)
     a = pa.analyze({"x": random.random(50), "l1": random.random(50), "l2": random.random(50)}, ["l1", "l2"])
     for question in ({"target": pa.at_most(3)}, {"region": pa.at_least(0.1)}):
-        with pytest.raises(QueryError, match=r"a value cannot be used with 2 objectives.*'l1 <= 1'"):
+        with pytest.raises(QueryError, match=r"one limit cannot be used with 2 objectives.*'l1 <= 1'"):
             a.importance(**question, **COUNTS)
 
 

@@ -71,12 +71,12 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     space = {"a": pa.Int(0, 5), "b": pa.Int(0, 5), "c": pa.Float(0, 1)}
     done = pa.analyze(settled_table(), "loss", space=space).needed().stop
     assert done.settled
-    assert str(done).startswith("More trials will hardly change this: a stays first")
+    assert str(done).startswith("More trials will hardly change the result: a stays first")
     better = replace(done, settled=False, better=0.5)
     assert str(better).startswith("More trials may still improve the best value by up to 0.5 (")
     assert "a stays first with" in str(better)
     unsure = replace(done, settled=False, first_stays=0.6)
-    assert str(unsure).startswith("Run more trials only if you need a surer ranking: a stays first with 60")
+    assert str(unsure).startswith("Run more trials only for a more certain ranking: a stays first with 60")
     going = analysis(60, second=0.9, noise=0.1).needed().stop
     assert not going.settled
     assert str(going).startswith(("Run more trials", "It is not clear whether to stop"))
@@ -94,7 +94,7 @@ def test_the_sentence_stands_beside_the_answer(tmp_path: Any, capsys: pytest.Cap
         lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines))
     assert main(["analyze", str(tmp_path / "done.csv"), "--objective", "loss"]) == 0
-    assert "More trials will hardly change this: a stays first" in " ".join(capsys.readouterr().out.split())
+    assert "More trials will hardly change the result: a stays first" in " ".join(capsys.readouterr().out.split())
     rng = np.random.default_rng(1)
     noise = {name: rng.random(60) for name in ("a", "b", "loss")}
     answer = pa.analyze(noise, "loss")
@@ -129,7 +129,7 @@ def test_the_watched_page_says_it() -> None:
     first = pa.analyze({name: values[:100] for name, values in settled_table().items()}, "loss")
     watcher = Watcher(Session(first.data, watch=True), Source())
     watcher.step()
-    assert watcher.news()["stop"].startswith("More trials will hardly change this: a stays first")
+    assert watcher.news()["stop"].startswith("More trials will hardly change the result: a stays first")
 
 
 def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:

@@ -85,7 +85,7 @@ def test_forbidden_parts_are_left_out() -> None:
     assert all(trial.values["batch"] == 64 for trial in a.next_trials(5, within={"batch": {64}}))
     with pytest.raises(QueryError, match="must be a box or a condition"):
         a.next_trials(2, within=0.1)
-    with pytest.raises(QueryError, match=r"within=.*contains no configuration that is left to run"):
+    with pytest.raises(QueryError, match=r"within=.*contains no new configuration"):
         a.next_trials(2, within="rate > 2")
 
 

@@ -99,7 +99,7 @@ def test_a_question_that_was_last_request_stays_answerable(path: Path) -> None:
     assert after["question"] == before["question"]
     assert after["version"] == before["version"] + 1
     assert after["rows"]["selected"] > before["rows"]["selected"]
-    assert [change["text"] for change in news(watcher)["changes"]] == ["the domain of x is 0 … 5 now"]
+    assert [change["text"] for change in news(watcher)["changes"]] == ["the domain of x is now 0 … 5"]
 
 
 def test_trouble_is_told_and_nothing_is_lost(path: Path, tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_sentences() -> None:
         "x.db is shorter than before; reading it again from the start",
         "new is a new parameter",
         "old is no longer a parameter",
-        "the domain of lr is 0 … 2 now",
+        "the domain of lr is now 0 … 2",
     ]
     wide = tuple(DomainChange(name, Float(0, 1), Float(0, 2)) for name in "abcdef")
     assert said_of_source(Update(None, domains=wide), "") == [

@@ -76,7 +76,7 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
     fitted = model.fitted(seed)
     known = model.objective(seed)
     if known is None:
-        why = fitted.objection or "there is no model of these rows"
+        why = fitted.objection or "no model could be fitted to these rows"
         raise QueryError(f"{what} need a model of the objective, but {why}; run more trials (so far {rows:,} rows)")
     return known
 
@@ -222,7 +222,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
     candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
     if within is not None and not len(candidates):
-        raise QueryError(Arg("within", within), " contains no configuration that is left to run; allow more values")
+        raise QueryError(Arg("within", within), " contains no new configuration; allow more values")
     if len(candidates) < many:
         raise QueryError(
             Arg("number", number), f" is too large: only {len(candidates):,} configurations are left to run"
@@ -237,7 +237,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     if not trusted:
         why = f"only {len(model.rows)} rows" if fitted is None else fitted.objection
         notes.append(
-            Note("answer", f"the model is not reliable yet ({why}): every second proposal is unlike every trial so far")
+            Note("answer", f"the model is not reliable yet ({why}): every second proposal is unlike all trials so far")
         )
     best = float(objective.process.predict(objective.embed(run)).min())
     chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)

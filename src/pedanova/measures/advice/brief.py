@@ -17,7 +17,7 @@ from pedanova.errors import PedanovaError
 from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
 from pedanova.measures.advice.needed import FIRST_STAYS, Needed
-from pedanova.measures.importance import OF_TRIALS, Importance, Importances
+from pedanova.measures.importance import OF_TRIALS, Importance, Importances, reached_in_words
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
@@ -207,7 +207,7 @@ def matters_in_words(answer: Importances) -> str:
     sure = clear_rows(answer)[:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in sure]
-    words = ", ".join(parts) or "no parameter has a clear effect (all effects may be chance)"
+    words = ", ".join(parts) or "no parameter has a clear effect (all effects may be due to chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 
@@ -227,7 +227,7 @@ def where_in_words(data: TrialData, answer: Importances, question: Question) -> 
 
 def sure_in_words(needed: Needed) -> str:
     first, second = map(named, needed.pair)
-    go_on = "more trials will hardly change this" if needed.stop.settled else "run more trials"
+    go_on = "more trials will hardly change the result" if needed.stop.settled else "run more trials"
     if not needed.stop.settled and needed.stop.better is not None and needed.stop.first_stays >= FIRST_STAYS:
         go_on = "more trials may improve the best value"
     stays = f"{first} stays first with {percent(needed.stop.first_stays)} probability"
@@ -249,6 +249,7 @@ def next_in_words(data: TrialData, seed: int) -> str:
 
 
 def beware_in_words(answer: Importances) -> str:
-    words = f"importances show what puts trials into {OF_TRIALS.sub('', answer.target)}, not what changes the objective"
+    goal = reached_in_words(OF_TRIALS.sub("", answer.target))
+    words = f"importances show what decides whether a trial {goal}, not what changes the objective"
     uneven = [note for note in answer.notes if "not drawn evenly" in note]
     return f"{words}; trials were not drawn evenly" if uneven else f"{words}; a high importance does not prove a cause"

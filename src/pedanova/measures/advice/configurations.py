@@ -141,7 +141,7 @@ class Rules:
     def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
         """(1, parameters) The typical configuration, changed to the given `values`."""
         if not isinstance(values, Mapping):
-            raise QueryError(Arg(name, values), " must be a dict of values by parameter")
+            raise QueryError(Arg(name, values), " must be a dict from parameter names to values")
         for key in values:
             if not isinstance(key, str) or key not in self.space:
                 raise UnknownParameterError(unknown_name(key, tuple(self.space)))

@@ -224,7 +224,7 @@ class Gains(NamedTable[Gain]):
         ]
 
     def heading(self) -> str:
-        return f"What tuning gains over the default, in units of {self.objective}"
+        return f"Gains from tuning, compared with the default, in units of {self.objective}"
 
     def summary(self) -> str:
         """The total gain, and the parameters that may stay at their defaults."""
@@ -232,7 +232,7 @@ class Gains(NamedTable[Gain]):
             f"Tuning all parameters gains {self.total} in {self.objective} over {self.default_source or 'the default'}."
         )
         if not self.safe:
-            return f"{words} No parameter can surely be left at its default."
+            return f"{words} No parameter is clearly safe to leave at its default."
         loss = short(self.safe_loss, 2)
         return f"{words} Safe to leave at the default: {', '.join(self.safe)}; this loses at most {loss}."
 

@@ -123,12 +123,12 @@ class StopAdvice:
             )
         gain = f"the best value improves by at most {short(self.better, 2)}"
         if self.settled:
-            return f"More trials will hardly change this: {stays}, and {gain}."
+            return f"More trials will hardly change the result: {stays}, and {gain}."
         if self.first_stays >= FIRST_STAYS:
             limit = f"up to {short(self.better, 2)} (below {short(self.negligible, 2)} is negligible)"
             return f"More trials may still improve the best value by {limit}; {stays}."
         if self.better <= self.negligible:
-            return f"Run more trials only if you need a surer ranking: {stays}. The best value will hardly improve."
+            return f"Run more trials only for a more certain ranking: {stays}. The best value will hardly improve."
         return f"Run more trials: {stays}, and {gain} (below {short(self.negligible, 2)} is negligible)."
 
 

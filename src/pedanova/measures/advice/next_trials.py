@@ -204,7 +204,7 @@ def choose_next(
             worth = expected_improvement(best, mean, deviation)
         place = int(np.where(left, worth, -np.inf).argmax())
         chance = normal_below((edge - mean[[place]]) / deviation[place])
-        among = f"shows where the best {percent(TARGET)} end: inside with {percent(float(chance[0]))} probability"
+        among = f"tests the limit of the best {percent(TARGET)}: inside with {percent(float(chance[0]))} probability"
         chosen.append((place, goal, "" if goal == "win" else "unlike every trial so far" if fill else among))
         left[place] = False
         column = scores.covariance(place) - sum(one * one[place] for one in known)

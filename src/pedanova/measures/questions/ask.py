@@ -97,7 +97,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         few = f"{words[0]} of {rows:,} rows are too few, and because of ties no wider target can be used; "
         with explaining(data.notes):
             raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
-    change = f"{words[0]} of {rows:,} rows are too few; {result.target} is the strictest target with enough rows"
+    change = f"{words[0]} of {rows:,} rows are too few; used: {result.target}, the strictest target with enough rows"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 
 
@@ -389,7 +389,9 @@ def compare(
     if by == "objective":
         return compare_objectives(data, Question(target, region, **how))
     if region != DEFAULT.region or set(how) - {"seed"}:
-        raise QueryError("a comparison of measures has only the options target= and seed=; others need by='objective'")
+        raise QueryError(
+            "a comparison of measures accepts only target=, top= and seed=; other options need by='objective'"
+        )
     return compare_measures(data, target, as_whole(top, "top", 1), seed=how.get("seed", DEFAULT.seed))
 
 
@@ -461,8 +463,8 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to {len(names)} of {len(observed.space):,} parameters (ranked highest by other measures); "
-        notes.append(Note("answer", words, Arg("top"), " uses more"))
+        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, the highest ranked by other measures; "
+        notes.append(Note("answer", words, "a larger ", Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})
     if len(some) < len(rows):

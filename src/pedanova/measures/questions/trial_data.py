@@ -174,7 +174,7 @@ class TrialData:
             return self
         if many < 2:
             words = " and ".join(str(self.resolve(one, "within")) for one in rows)
-            raise QueryError(f"region ({words}) has {many} rows, and at least two are needed; choose a wider region")
+            raise QueryError(f"region ({words}) has {many} rows, but at least two are needed; choose a wider region")
         bands = [band for one in at if isinstance(band := self.resolve(one, "at"), Region)]
         cuts = frozenset(
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)

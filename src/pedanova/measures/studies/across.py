@@ -249,7 +249,9 @@ def pooled_studies(
     answers, left, aims, spaces = ask_all(studies, question, selection, parts)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
-        raise QueryError(f"{len(answers)} of {len(studies)} studies have an answer, and at least two are needed{why}")
+        raise QueryError(
+            f"only {len(answers)} of {len(studies)} studies have importances; at least two are needed{why}"
+        )
     matrix = matrix_of(answers)
     rows, columns = matrix.block()
     together = len(rows) >= 2 and len(columns) >= 2
@@ -258,7 +260,7 @@ def pooled_studies(
     odd = pooling.disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
     target, region = question_in_words(answers, question, parts if selection else None)
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
-    notes += differing("the studies have different objectives; each uses its own best rows", aims.items())
+    notes += differing("the studies have different objectives; each study uses its own best rows", aims.items())
     ways = ((study, answer.estimator) for study, answer in answers.items())
     notes += [*differing("the studies used different estimators", ways), *warning_notes(answers)]
     notes += [note for name in matrix.names for note in parameter_notes(name, answers, spaces)]
@@ -549,7 +551,7 @@ def _sorted_into(data: TrialData, column: str) -> GroupData:
     if not isinstance(column, str) or column not in observed.table:
         raise DataError(unknown_name(column, tuple(observed.table), what="column"))
     if observed.origin is not None and len(observed) != observed.origin.records.rows:
-        words = " needs every row of the source, but some rows were averaged or merged; analyze it with "
+        words = " needs every row of the source, but some rows were averaged or merged; analyze the source with "
         raise QueryError(Arg("group"), words, Arg("repeats", "all"))
     levels, nan = data.levels.quantiles, data.levels.nan
     return grouped(observed, observed.table[column], levels=levels, nan=nan, inside=False)[0]

@@ -210,9 +210,7 @@ def check_several(name: str, values: Reals, rows: int) -> None:
         only = f"is {values[0]:g} in every row" if len(values) else "has no number in any row"
         raise QueryError(Arg("budget", name), f" {only}; choose a column that varies")
     if len(values) > rows / LEAST_TARGET and len(values) > MOST:
-        words = (
-            f" has {len(values):,} different values in {rows:,} rows; round them, so that each value has enough rows"
-        )
+        words = f" has {len(values):,} different values in {rows:,} rows, too few rows for each value; round the values"
         raise QueryError(Arg("budget", name), words)
 
 
@@ -237,7 +235,7 @@ def chosen(budgets: Budgets, at: Sequence[float] | None, least: int) -> tuple[li
     kept = sorted({float(places[np.argmin(np.abs(places - one))]) for one in wanted} | {enough[0], enough[-1]})
     few = [float(value) for value in budgets.values if budgets.rows[float(value)] < least]
     words = f"{len(kept)} of {len(enough):,} budgets are used, evenly spaced on a log scale; "
-    return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " names others")]
+    return sorted([*kept, *few]), [Note("question", words, Arg("at", shown="[…]"), " selects others")]
 
 
 Answer: TypeAlias = tuple[float, int, Importances] | TooFew  # budget, rows, importances
@@ -260,8 +258,8 @@ def along_budgets(
     enough = [one for one in answers if not isinstance(one, TooFew)]
     if not enough:
         most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
-        few = f"{most.budget:g} with {most.rows:,} rows ({most.why})"
-        words = f"no budget of {budgets.name} has enough rows, not even {few}"
+        few = f"budget {most.budget:g} has the most, {most.rows:,} rows ({most.why})"
+        words = f"no budget of {budgets.name} has enough rows; {few}"
         raise TooFewRowsError(words)
     modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")
     if 0 < len(modelled) < len(enough):  # shares from a model and from counts are not comparable

@@ -217,7 +217,7 @@ def prior_of(
 
 def check_parts(studies: Mapping[str, TrialData], **parts: object) -> None:
     if not studies:
-        raise QueryError("a prior needs studies: give a dict of analyses by name")
+        raise QueryError("a prior needs studies: give a dict from study names to analyses")
     for name, value in parts.items():
         if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
             raise QueryError(Arg(name, value), " must be a number from 0 to 1")

@@ -137,7 +137,7 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
     if repeated < ROUGH:
         notes.append(Note("doubt", f"only {repeated} configurations are repeated, so these numbers are rough"))
     if repeated < len(sizes):
-        words = f"{repeated:,} of {len(sizes):,} configurations are repeated; if they were chosen for being good, "
+        words = f"{repeated:,} of {len(sizes):,} configurations are repeated; if only good ones were repeated, "
         notes.append(Note("doubt", f"{words}the effect of the seed may differ for the others"))
     for name, values in varying.items():
         finite = np.isfinite(values)
@@ -262,7 +262,8 @@ def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tupl
     for name in named:
         if name not in observed.space:
             raise QueryError(
-                Arg("exclude"), f" contains {name!r}, which is not a parameter: {listed(list(observed.space), most=40)}"
+                Arg("exclude"),
+                f" contains {name!r}, which is not a parameter; choose from: {listed(list(observed.space), most=40)}",
             )
     seeds = [name for name in observed.space if name in named or SEED_NAMES.match(name)]
     left = Space({name: parameter for name, parameter in observed.space.items() if name not in seeds})

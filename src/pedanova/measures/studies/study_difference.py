@@ -50,14 +50,14 @@ class StudyRelation:
 
     def in_words(self) -> str:
         rows = {
-            "same": "both contain the same rows",
+            "same": "both studies contain the same rows",
             "continued": "the {} study continues the {} study: it contains the same rows and more".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
             "again": f"{self.common:.0%} of the configurations were run in both studies, with different results: "
             "the training seed or the task may differ",
             "other": "the studies ran different configurations",
-            "unknown": "the rows are no longer available, so it is not known whether one continues the other",
+            "unknown": "the rows are no longer available, so it is not known whether one study continues the other",
         }[self.kind]
         search = "the spaces are the same, and values were sampled in the same way"
         if not self.space:
@@ -301,7 +301,7 @@ def difference_of_answers(one: Importances, two: Importances) -> Differences:
         if not isinstance(answer, Importances):
             raise QueryError(f"only results of importance() can be compared, not {type(answer).__name__}")
     if one.baseline != two.baseline:
-        raise QueryError(f"baselines differ, {one.baseline!r} and {two.baseline!r}; use the same for both")
+        raise QueryError(f"baselines differ: {one.baseline!r} and {two.baseline!r}; use the same baseline for both")
     both = [(row, two[row.name]) for row in one.rows if row.name in two]
     return Differences(clearest_first(recovered(*pair) for pair in both), notes=(Note("answer", SHARED),))
 

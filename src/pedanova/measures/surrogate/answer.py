@@ -173,7 +173,7 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         children = [child for one, child in gates if one == parent]
         exist = "exists" if len(children) == 1 else "exist"
         words = f"{listed(children, most=4)} {exist} only for some values of {parent}"
-        notes.append(Note("answer", f"{words}; importance includes the effect of whether the parameter exists"))
+        notes.append(Note("answer", f"{words}; importance also counts whether the parameter exists"))
     twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""

@@ -96,7 +96,7 @@ class Access:
         """The HTTP status and the reason of a refusal, or None if the request is allowed."""
         hosts = (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
         if only(request, "host") not in hosts:
-            return 421, "this server answers to 127.0.0.1 and localhost only"
+            return 421, "this server answers only requests to 127.0.0.1 and localhost"
         if request.method not in ("GET", "HEAD"):
             own = only(request, "origin") in {f"http://{host}" for host in hosts}
             if not own or only(request, "sec-fetch-site") not in (None, "same-origin"):
@@ -451,7 +451,7 @@ def listening(port: int) -> socket.socket:
         made.listen(BACKLOG)  # a browser may connect immediately
     except (OSError, OverflowError) as error:
         made.close()
-        raise QueryError(f"port {port} cannot be used ({error}); choose another, or 0 for a free one") from None
+        raise QueryError(f"port {port} cannot be used ({error}); choose another port, or 0 for any free port") from None
     return made
 
 

@@ -62,7 +62,7 @@ def said_of_source(update: Update, source: str) -> list[str]:
         )
     if len(other) > MOST_NAMED:
         return [*said, f"new values have changed the domains of {names_in_words(other)}"]
-    return [*said, *(f"the domain of {name} is {in_words(after)} now" for name, after in other.items())]
+    return [*said, *(f"the domain of {name} is now {in_words(after)}" for name, after in other.items())]
 
 
 def said_of_passes(passes: Sequence[Pass]) -> list[str]:

@@ -102,7 +102,7 @@ class PageQuestion:
         if not isinstance(data, dict):
             raise QueryError("a question must be an object")
         if unknown := sorted(set(data) - KEYS):
-            raise QueryError(f"{_brief(unknown[0])} is not part of a question; its parts are {', '.join(sorted(KEYS))}")
+            raise QueryError(f"{_brief(unknown[0])} is not part of a question; the parts are {', '.join(sorted(KEYS))}")
         selection = data.get("selection", {})
         if not isinstance(selection, dict):
             raise QueryError(f"selection: {_brief(selection)} must be an object with parameters as keys")

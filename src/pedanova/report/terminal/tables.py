@@ -60,7 +60,7 @@ SET_MEANINGS = {
     "together": "what the parameters explain together.",
     "added": "the sum of what each parameter explains alone.",
     "by smaller sets": "what smaller sets of these parameters explain.",
-    "overlap": "what counts for both parameters, because their values depend on each other in these rows.",
+    "overlap": "what is counted for both parameters, because their values depend on each other in these rows.",
     "p": "how often chance alone would give this interaction, adjusted for the number of sets.",
 }
 
@@ -224,7 +224,7 @@ def draw_profile(profile: Profile, look: TerminalStyle) -> str:
     )
     left = len(profile.steps) - len(steps)
     if left:
-        meaning += f" {left} {'target' if left == 1 else 'targets'} with fewer than {LEAST_TARGET} rows: not shown."
+        meaning += f" Not shown: {left} {'target' if left == 1 else 'targets'} with fewer than {LEAST_TARGET} rows."
     table = look.table(columns) + more_in_words("parameters", left_out)
     return look.titled(f"Ratios by target, within {profile.region}", table, meaning)
 
@@ -291,7 +291,7 @@ def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
         return table
     reasons: dict[str, list[str]] = {}  # reason → the parameters that have it
     for row in reduced.rows:
-        verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all of it'}): "
+        verdict = "" if fits else f"{row.advice} ({row.suggested() or 'all values'}): "
         reasons.setdefault(f"{verdict}{row.reason}", []).append(row.name)
     words = [fill(f"{', '.join(names)}: {reason}", width, "  ") for reason, names in reasons.items()]
     return "\n\n".join(part for part in [table, fill(reduced.summary(), width), "\n".join(words)] if part)
@@ -441,9 +441,9 @@ SHARES = (
     "~ marks a parameter without a clear effect."
 )
 RANKING = (
-    "Spearman: rank correlation of the importances with those at the full budget. ranking: whether it is the same as "
-    'at the full budget. "another" means that two parameters are clearly in the opposite order; ? means too few rows. '
-    "cost: the cost of the study if every trial stopped at this budget, as a fraction of the full cost."
+    "Spearman: rank correlation of the importances with those at the full budget. ranking: whether the ranking is the "
+    'same as at the full budget. "another" means that two parameters are clearly in the opposite order; ? means too '
+    "few rows. cost: the cost of the study if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
     "the seed's: the variance between runs of the same configuration, as a fraction of all variance. ceiling: the "

@@ -88,7 +88,7 @@ def table_on_device(data: object, names: Sequence[str] | None, *, engine: str | 
     columns = columns_on_device(data, names)
     if columns is None and engine == "cuda":
         library()
-        words = " needs columns in GPU memory; copy the columns with cupy.asarray, or leave it out"
+        words = " needs columns in GPU memory; copy the columns with cupy.asarray, or leave the option out"
         raise DataError(Arg("engine", "cuda"), words)
     if columns is None:
         return data
@@ -112,7 +112,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
         return None
     elsewhere = [str(name) for name, values in data.items() if not is_on_device(values)]
     if elsewhere:
-        raise DataError(f"{listed(elsewhere)}: not on the GPU, unlike the other columns; move it there")
+        raise DataError(f"{listed(elsewhere)}: not on the GPU, unlike the other columns; copy all columns to the GPU")
     return {str(name): values for name, values in data.items()}
 
 

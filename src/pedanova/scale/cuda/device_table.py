@@ -245,7 +245,7 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
         choice = choose_space(tuple(arrays), (objective,), request, DeviceColumns(arrays))
         for odd in conditional(choice.space, given=request.space is not None):
             words = f"{odd}: a conditional parameter cannot be counted on a GPU; pass "
-            raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows")
+            raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows to the CPU")
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
         cut = levels_for(table, levels)
         table.notes += objective_notes(table)
@@ -275,11 +275,11 @@ def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[Tab
     for option in REFUSED:
         if getattr(request, option) is not None:
             raise QueryError(
-                Arg(option), " needs the rows in memory; pass ", Arg("engine", "cpu", of="Scan"), " to copy them"
+                Arg(option), " needs the rows on the CPU; pass ", Arg("engine", "cpu", of="Scan"), " to copy them"
             )
     if request.repeats not in (None, "all"):
         raise QueryError(
-            Arg("repeats", request.repeats), " needs the rows in memory; pass ", Arg("engine", "cpu", of="Scan")
+            Arg("repeats", request.repeats), " needs the rows on the CPU; pass ", Arg("engine", "cpu", of="Scan")
         )
     return replace(request, repeats=None), name
 
@@ -287,6 +287,6 @@ def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[Tab
 def check_lengths(arrays: Mapping[str, Any]) -> None:
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
-        raise DataError(f"columns of different lengths: {', '.join(f'{n} {rows:,}' for n, rows in lengths.items())}")
+        raise DataError(f"the columns differ in length: {', '.join(f'{n} {rows:,}' for n, rows in lengths.items())}")
     if not next(iter(lengths.values())):
         raise DataError("the table holds no rows; there is nothing to analyze")
