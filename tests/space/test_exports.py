@@ -135,7 +135,9 @@ def test_what_a_form_cannot_say_is_said() -> None:
         exports.export(pa.Space({"a": pa.Float(0, 1), "b": pa.Moving("a", 1.0)}), "code")
     with pytest.raises(SpaceError, match="unknown"):
         exports.export(FLAT, "excel")
-    with pytest.raises(SpaceError, match="tool 'wandb' is unknown; use one of optuna, configspace, raytune, or export"):
+    with pytest.raises(SpaceError, match="tool 'excel' is unknown; use one of optuna, configspace, raytune, or export"):
+        exports.to_tool(FLAT, "excel")
+    with pytest.raises(SpaceError, match=r"there are no objects for 'wandb', only text; use export\('wandb'\)"):
         exports.to_tool(FLAT, "wandb")
 
 

@@ -386,14 +386,10 @@ def run_seeds(options: argparse.Namespace) -> int:
     return answer(options, result, draw_seeds, a=a, about=about, notes=result.notes)
 
 
-WINS = (
-    "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
-    "objective gets at this parameter's worst value. if left: this parameter stays at its default, all others are "
-    "tuned, and the objective gets at most this much worse. safe: all parameters marked safe may stay at their "
-    "defaults together. A gain is an improvement over the default. Importance (pedanova analyze) says what makes a "
-    "trial one of the best. So the two rankings may differ."
+NOT_IMPORTANCE = (
+    "A gain is an improvement over the default. Importance (pedanova analyze) says what makes a trial one of the best. "
+    "So the two rankings may differ."
 )
-
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."
 MARKED = (
     "To save these trials: --format csv -o next.csv. Keep the column pedanova_next in your log: it tells a later "
@@ -442,10 +438,12 @@ def run_brief(options: argparse.Namespace) -> int:
 
 def draw_gains(gains: Gains, look: TerminalStyle) -> str:
     """The table of gains as text, with the meaning of its columns and the steps from the default to the best values."""
-    from pedanova.measures.advice.gains import default_in_words
+    from pedanova.measures.advice.gains import COLUMNS, default_in_words
 
     default = default_in_words(gains, "--default NAME=VALUE")
-    words = look.titled(gains.heading(), look.table(declared(gains)), default, WINS, gains.summary())
+    words = look.titled(
+        gains.heading(), look.table(declared(gains)), default, f"{COLUMNS} {NOT_IMPORTANCE}", gains.summary()
+    )
     if look.alone or not gains.path.rows:
         return words
     return f"{words}\n\n{look.titled('From the default to the best', look.table(declared(gains.path)))}"

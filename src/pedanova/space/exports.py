@@ -47,6 +47,8 @@ def export(space: Space, form: str) -> str:
 
 def to_tool(space: Space, tool: str) -> Any:
     makers = {"optuna": to_optuna, "configspace": to_configspace, "raytune": to_raytune}
+    if tool in FORMS and tool not in makers:
+        raise SpaceError(f"there are no objects for {tool!r}, only text; use export({tool!r})")
     if tool not in makers:
         raise SpaceError(f"tool {tool!r} is unknown; use one of {', '.join(makers)}, or export() for text")
     return makers[tool](space)

@@ -103,9 +103,11 @@ def test_the_default_is_the_median_of_the_trials() -> None:
     assert gains.default["a"] == pytest.approx(np.median(columns["a"]), abs=1e-3)
     assert not gains.default_was_run
     assert any("no trial has the default values" in note for note in gains.notes)
-    assert str(gains).endswith(
-        "\ndefault: the median (or most frequent category) of your trials; default={...} sets another"
+    assert str(gains).startswith(gains.summary()[:60])
+    assert "\ndefault: the median (or most frequent category) of your trials; default={...} sets another\n" in str(
+        gains
     )
+    assert "if left: this parameter stays" in str(gains)
 
 
 def test_a_default_that_was_run_is_seen() -> None:
@@ -114,7 +116,7 @@ def test_a_default_that_was_run_is_seen() -> None:
     gains = pa.analyze(columns, "loss", space=SMOOTH).gains(first)
     assert gains.default_was_run
     assert not gains.notes
-    assert "default:" not in str(gains)
+    assert "\ndefault:" not in str(gains)
 
 
 def test_a_region_bounds_the_values() -> None:

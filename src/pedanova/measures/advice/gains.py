@@ -15,12 +15,20 @@ import numpy as np
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed, Table
+from pedanova.base.terminal import printable, wrapped
 from pedanova.data.column import Mask
 from pedanova.measures.advice.configurations import Rules
+from pedanova.measures.importance import LINE
 from pedanova.measures.surrogate.objective_model import Candidates, KnownObjective, Settings
 from pedanova.space.grid import Reals
 from pedanova.space.values import Label
 
+COLUMNS = (
+    "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
+    "objective gets at this parameter's worst value. if left: this parameter stays at its default, all others are "
+    "tuned, and the objective gets at most this much worse. safe: all parameters marked safe may stay at their "
+    "defaults together."
+)
 DRAWS = 96
 ENDS = (0.025, 0.975)
 CANDIDATES = 32  # the best configurations, in which a parameter is reset to its default
@@ -231,13 +239,17 @@ class Gains(NamedTable[Gain]):
         words = (
             f"Tuning all parameters gains {self.total} in {self.objective} over {self.default_source or 'the default'}."
         )
+        if self.total.low <= 0.0:
+            words += " This gain is not certain: its interval begins at 0."
         if not self.safe:
             return f"{words} No parameter is clearly safe to leave at its default."
         loss = short(self.safe_loss, 2)
         return f"{words} Safe to leave at the default: {', '.join(self.safe)}; this loses at most {loss}."
 
     def __str__(self) -> str:
-        return "\n".join(filter(None, (NamedTable.__str__(self), default_in_words(self, "default={...}"))))
+        first, last = (wrapped(printable(words), LINE) for words in (self.summary(), COLUMNS))
+        default = default_in_words(self, "default={...}")
+        return "\n".join(filter(None, (f"{first}\n", NamedTable.__str__(self), default, last)))
 
 
 def default_in_words(gains: Gains, option: str) -> str:

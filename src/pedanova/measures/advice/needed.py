@@ -52,9 +52,16 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.more is None:
-            return f"more than {self.low:,}"
-        end = "unlimited" if self.high is None else f"{self.high:,}"
-        return "none" if self.more == 0 == self.high else f"about {self.more:,} ({self.low:,} to {end})"
+            return f"more than {rough(self.low)}"
+        if self.more == 0 == self.high:
+            return "none"
+        span = f"at least {rough(self.low)}" if self.high is None else f"{rough(self.low)} to {rough(self.high)}"
+        return f"about {rough(self.more)} ({span})"
+
+
+def rough(number: int) -> str:
+    """The number with two significant digits, because more digits of an estimate mean nothing."""
+    return f"{int(float(f'{number:.2g}')):,}"
 
 
 @dataclass(frozen=True, slots=True)
