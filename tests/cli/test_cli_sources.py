@@ -166,5 +166,5 @@ def test_a_table_of_results_alone_names_the_option_of_the_command_line(run: Run,
     file.write_text("val_acc,val_f1\n" + "\n".join(f"{i * 7 % 40},{i * 11 % 40}" for i in range(40)) + "\n")
     status, _, err = run("analyze", str(file), "--objective", "val_acc")
     assert status == 2
-    assert "left out; name it in --params to keep it); name some in --params" in err
+    assert "left out; to keep it, name all parameters in --params); name some in --params" in err
     assert "params=" not in err

@@ -375,7 +375,7 @@ def test_two_forms_at_once_are_refused(run) -> None:
 def test_the_next_command_that_an_answer_names_runs(run) -> None:
     """With the options of the question, and only those that it has."""
     out = run("analyze", DEMO, "--objective", "error", "--exclude", "train_seconds", "--target", 0.2)[1]
-    command = out.partition("Next, a smaller search space:")[2].partition("\n\n")[0]
+    command = out.partition("Next, find a smaller search space:")[2].partition("\n\n")[0]
     words = shlex.split(command.replace("\\\n", " "))  # a shell joins what a backslash ends
     assert words[:2] == ["pedanova", "reduce"]
     assert words[-4:] == ["--target", "0.2", "--exclude", "train_seconds"]

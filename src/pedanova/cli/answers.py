@@ -59,7 +59,10 @@ if TYPE_CHECKING:
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.next_trials import NextTrials
 
-BEST_ROWS = "Rows are ordered by Pareto front. A row is on the first front if no other row is better in all objectives."
+BEST_ROWS = (
+    "Rows are ordered by Pareto fronts. A row is in the first front if no other row is better in one objective and "
+    "at least as good in the others."
+)
 SHOWN = 3  # densities that are shown if no parameter is named
 
 
@@ -125,7 +128,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, see where good values lie: {command_line('densities', options, sure[0])}"
     wider = f" (with a wider target: reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
-    return f"Next, a smaller search space{wider}: {command_line('reduce', options, target=target)}"
+    return f"Next, find a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
 def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:

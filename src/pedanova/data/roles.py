@@ -94,7 +94,7 @@ BUDGET_NAMES = re.compile(
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 LONG_TEXT = 60  # mean number of characters
 MOST_STATES = 50  # distinct words of a column of trial states
-NAME_IT = ("; name it in ", Arg("params"), " to keep it")
+NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
 MOST_COMPARED = 300  # columns that are compared in pairs
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
