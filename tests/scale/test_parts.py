@@ -645,7 +645,7 @@ def test_what_another_engine_cannot_count_is_refused(table: pd.DataFrame, folder
         ({"space": {"lr": pa.Float(1e-5, 1, when={"optimizer": "sgd"})}}, "conditional parameter 'lr'"),
     ):
         refuse(QueryError, words, of=lambda options=options: pa.analyze(plain, "loss", **(given | options)))
-    refuse(QueryError, "pushdown=True is for", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(pushdown=True)))
+    refuse(QueryError, "pushdown=True works only", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(pushdown=True)))
 
 
 def test_an_engine_counts_with_a_guessed_space_and_other_quantiles(table: pd.DataFrame) -> None:
