@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,13 @@ def ordinary_ratios(repeats: int) -> dict[str, float]:
     for rows, parameters in ((100, 8), (300, 10), (1000, 10)):
         ours, peer, _ = ordinary.answer_and_peers(rows, parameters, repeats)
         result[f"answer of {rows} × {parameters} / Optuna's PED-ANOVA"] = ours / peer
+        further = ordinary.least(lambda a: a.importance(0.05), partial(ordinary.answered, rows, parameters), repeats)
+        result[f"another target of {rows} × {parameters} / Optuna's PED-ANOVA"] = further / peer
+    many = ordinary.answered(1000, 300)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = [cpu_seconds(work) for work in (many.reduce, lambda: many.report(Path(folder) / "page.html"))]
+    for name, spent in zip(("reduce", "report"), seconds, strict=True):
+        result[f"{name} of 1,000 × 300 / answer of 1,000 × 10"] = spent / ours
     command, start = ordinary.command_and_start(repeats)
     return {**result, "pedanova analyze of 200 × 12 / import numpy": command / start}
 

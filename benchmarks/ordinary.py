@@ -148,21 +148,21 @@ QUESTIONS: dict[str, Callable[[pa.Analysis], object]] = {
 }
 
 
+def answered(rows: int, parameters: int) -> pa.Analysis:
+    """An analysis that has answered its first question."""
+    columns, loss, space = table(rows, parameters)
+    a = pa.analyze(columns, loss, space=space, direction="min")
+    a.importance()
+    return a
+
+
 def print_questions(sizes: list[str], repeats: int) -> None:
     """Milliseconds of each question to an analysis that has answered `importance`."""
-    tables = [table(*map(int, size.split("x"))) for size in sizes]
+    shapes = [tuple(map(int, size.split("x"))) for size in sizes]
     lines = Lines("CPU milliseconds", *sizes, first=22)
     for name, question in QUESTIONS.items():
-        cells = []
-        for columns, loss, space in tables:
-
-            def asked(columns: Any = columns, loss: Any = loss, space: Any = space) -> pa.Analysis:
-                a = pa.analyze(columns, loss, space=space, direction="min")
-                a.importance()
-                return a
-
-            cells.append(f"{1e3 * least(question, asked, repeats):.0f}")
-        lines.row(name, *cells)
+        spent = [least(question, partial(answered, *shape), repeats) for shape in shapes]
+        lines.row(name, *(f"{1e3 * seconds:.0f}" for seconds in spent))
 
 
 def print_many(sizes: list[str]) -> None:
