@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -179,11 +179,18 @@ def launch(function: Any, blocks: int, threads: int, arguments: Sequence[Any], s
     function((blocks,), (threads,), tuple(arguments), shared_mem=shared)
 
 
-def fetched(array: Any) -> NDArray[Any]:
-    """Copy an array from the GPU to main memory, through page-locked memory."""
+def fetching(array: Any) -> Callable[[], NDArray[Any]]:
+    """Start to copy an array from the GPU to main memory; the result waits for the copy and returns it."""
     host = pinned(array.size, array.dtype).reshape(array.shape)
-    array.get(out=host)
-    return host
+    array.data.copy_to_host_async(host.ctypes.data, array.nbytes)
+    end = library().cuda.Event(disable_timing=True)
+    end.record()
+
+    def wait() -> NDArray[Any]:
+        end.synchronize()
+        return host
+
+    return wait
 
 
 def pinned(size: int, dtype: Any) -> NDArray[Any]:

@@ -9,7 +9,7 @@ different magnitudes are summed separately, in bands.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Any
@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.levels import Levels
-from pedanova.scale.cuda.device import DeviceArray, blocks_for, fetched, here, kernel, launch, library
+from pedanova.counting.tally import narrowed
+from pedanova.scale.cuda.device import DeviceArray, blocks_for, fetching, here, kernel, launch, library
 from pedanova.scale.cuda.order import ColumnExtent, ranks_of
 from pedanova.space.grid import Grid
 
@@ -36,7 +37,8 @@ LEAST_GUESSED = 8  # fewer boundaries are searched by bisection
 OFF = 0.3  # the largest error of a guess, in cells
 NULL = np.uint64(0)  # no pointer
 FULL, HALF = 1024, 512  # threads of a block
-Tables = tuple[NDArray[np.int64], NDArray[np.float64]]
+AT_ONCE = 8  # columns whose tables are fetched together, while the next ones are counted
+Tables = tuple[NDArray[Any], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,8 +179,8 @@ class Counter:
         )  # fmt: skip
         launch(kernel(name, *words, *flags, shared=room), blocks, threads, given, room)
 
-    def take(self) -> list[Tables]:
-        """Wait for the GPU, and return the counts and sums of every column."""
+    def send(self) -> Callable[[], Iterator[Tables]]:
+        """Start to copy the tables to main memory; the result waits for the GPU and has the tables of every column."""
         output = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
         output[0] = self.counts
         for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
@@ -187,24 +189,32 @@ class Counter:
                 given = *own, np.int32(grid.width), self.units, output[1, start:]
                 blocks = blocks_for(stop - start, HALF, 4 * here()[0])
                 launch(kernel("finish_sums", str(self.way)), blocks, HALF, given)
-        both = fetched(output)
-        results = []
-        for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
-            shape = self.levels, grid.width
-            total = both[1, start:stop].view(np.float64).reshape(shape) if self.words else np.zeros(shape)
-            results.append((both[0, start:stop].reshape(shape), total))
-        return results
+        wait = fetching(output)
+
+        def tables() -> Iterator[Tables]:
+            both = wait()
+            for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
+                shape = self.levels, grid.width
+                total = both[1, start:stop].view(np.float64).reshape(shape) if self.words else np.zeros(shape)
+                yield narrowed(both[0, start:stop].reshape(shape)), total
+
+        return tables
 
 
 def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Tables]:
     """Count all columns; all CUDA kernels are launched before the first result is read."""
-    counter = Counter([column.grid for column in columns], levels, units)
-    for place, column in enumerate(columns):
-        counter.add(place, column, rows)
-    return [in_order(column, *both) for column, both in zip(columns, counter.take(), strict=True)]
+    sent = []
+    for first in range(0, len(columns), AT_ONCE):
+        some = columns[first : first + AT_ONCE]
+        counter = Counter([column.grid for column in some], levels, units)
+        for place, column in enumerate(some):
+            counter.add(place, column, rows)
+        sent.append(counter.send())
+    tables = (both for arrived in sent for both in arrived())
+    return [in_order(column, *both) for column, both in zip(columns, tables, strict=True)]
 
 
-def in_order(column: DeviceColumn, counts: NDArray[np.int64], sums: NDArray[np.float64]) -> Tables:
+def in_order(column: DeviceColumn, counts: NDArray[Any], sums: NDArray[np.float64]) -> Tables:
     """Put the cells in the order of the grid, because a CUDA kernel sorts them by value."""
     grid = column.grid
     if column.lookup is not None or grid.cell_of is None:
