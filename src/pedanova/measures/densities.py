@@ -72,6 +72,7 @@ class Densities(Table):
 
     @property
     def cells(self) -> tuple[Label, ...]:
+        """The label of each cell; for a cell of a range, its middle."""
         return tuple(grid_of(self.parameter).centres())
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:

@@ -81,6 +81,7 @@ class Marginal(Table):
 
     @property
     def cells(self) -> tuple[Label, ...]:
+        """The label of each cell; for a cell of a range, its middle."""
         return tuple(grid_of(self.parameter).centres())
 
     def to_dict(self) -> dict[str, list[Cell]]:
