@@ -181,7 +181,7 @@ class TestStates:
         assert len(a) == used.sum()
         assert a.importance(0.2, **COUNTS).rows == expected.importance(0.2, **COUNTS).rows
         count = np.sum(state == "pruned")
-        assert noted(a, f"{count} pruned rows are included; the objective is the last value") == (pruned == "last")
+        assert noted(a, f"{count} pruned rows are included; their objective is their last value") == (pruned == "last")
         assert noted(a, f"{count} of 1,000 rows were pruned and are ranked as the worst") == (pruned == "worst")
 
     def test_pruned_without_a_value_are_dropped(self, table: Table) -> None:

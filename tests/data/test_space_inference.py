@@ -257,7 +257,10 @@ def test_marked_settings_are_the_parameters() -> None:
     a = pedanova.analyze(columns, "outcome")
     assert list(a.space) == ["params_x", "params_y"]
     assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
-    assert any(n.startswith("duration: its name does not mark it as a parameter, unlike 'params_x'") for n in a.notes)
+    assert any(
+        n.startswith("duration: its name does not begin like the names of parameters, such as 'params_x'")
+        for n in a.notes
+    )
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
     )

@@ -106,7 +106,7 @@ class TestSwitch:
         for by, domains in (("", {}), (3, {1: pa.Int(1, 2)}), ("by", {1: pa.Moving("a", 1)}), ("by", {1: 3})):
             with pytest.raises(SpaceError, match="Switch"):
                 pa.Switch(by, domains)  # type: ignore[arg-type]
-        with pytest.raises(SpaceError, match="must be a plain parameter"):
+        with pytest.raises(SpaceError, match="must be a Float, Int, Ordinal or Categorical"):
             pa.Switch("by", {1: pa.Float(0, 1, when={"x": 1})})
 
 

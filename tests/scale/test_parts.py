@@ -146,7 +146,7 @@ def test_notes_of_several_parts_are_those_of_the_whole(tmp_path: Path) -> None:
         same(parts, pa.analyze(table, "loss", **options, **given))
     assert len(parts.notes) == 4
     pruned = int((table["status"] == "PRUNED").sum())
-    assert f"{pruned} pruned rows are included; the objective is the last value" in parts.notes
+    assert f"{pruned} pruned rows are included; their objective is their last value" in parts.notes
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["given", "guessed"])

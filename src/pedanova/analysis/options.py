@@ -75,13 +75,13 @@ TABLE = (
     reading("state", "the column of trial states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
     reading("pruned", "what to do with rows that were pruned", "rows", choices=get_args(PrunedEnding)),
-    Option("repeats", None, "what to do with rows of the same configuration", "rows", choices=get_args(RepeatPolicy)),
+    Option("repeats", None, "what to do with repeated configurations", "rows", choices=get_args(RepeatPolicy)),
     Option("study", None, "the study or experiment to read, if the source has several", "rows", metavar="NAME"),
     reading(
         "delimiter", "the separator of a CSV file, such as ';' or tab (default: detected)", "columns", metavar="SIGN"
     ),
     reading("decimal", "the decimal separator (default: detected)", "columns", choices=get_args(Decimal)),
-    scan("stream", "read files in parts, with constant memory (default: large files only)", "large tables", flag=True),
+    scan("stream", "read files in parts, with constant memory (default: if they are large)", "large tables", flag=True),
     scan("on_error", "what to do with files that cannot be read", "large tables", choices=get_args(OnError)),
     scan("threads", "number of threads (default: all cores)", "output", metavar="N", type=int),
 )

@@ -428,13 +428,13 @@ def difference(
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
     """Restrict both studies to the parameters and values that they share; also return notes on what is left out."""
     notes = [
-        Note("answer", f"only in the {which} study, so not compared: {listed(list(names))}")
+        Note("answer", f"parameters that are only in the {which} study are not compared: {listed(list(names))}")
         for which, names in (("first", shared.first), ("second", shared.second))
         if names
     ]
     for name in shared.unlike:
         domains = f"{in_words(a.space[name])} and {in_words(b.space[name])}"
-        words = f"its domains in the two studies ({domains}) have fewer than two common values; not compared"
+        words = f"its domains in the two studies ({domains}) have fewer than two common values; it is not compared"
         notes.append(Note("answer", words, subject=name))
     if not shared.narrowed:
         return a, b, notes

@@ -127,7 +127,9 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     target = options.target if is_of_space(result) else target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, see where good values lie: {command_line('densities', options, sure[0])}"
-    wider = f" (with a wider target: reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (target != options.target)
+    wider = f" (with a wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (
+        target != options.target
+    )
     return f"Next, find a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
@@ -234,7 +236,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
     def drawn(result: Comparison[Any], look: TerminalStyle) -> str:
         table = draw_table(result.printed(), width=look.width, colour=look.colour)
-        noise = "~ marks parameters without a clear effect (only for measures with a significance test)."
+        noise = "~ marks parameters without a clear effect. Measures without a significance test have no marks."
         words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
         meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
         return words if look.alone else words + "\n\n" + "\n".join(meanings)

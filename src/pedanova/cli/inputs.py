@@ -94,7 +94,7 @@ def parse_rows(text: str, name: str) -> Region | str:
     if ".." in text and low is not None and high is not None:
         return between(low, high)
     if text[:1] in ("<", ">"):
-        raise QueryError(f"--{name} {text!r} must be written with {text[0]}= and a number")
+        raise QueryError(f"--{name} {text!r} must have {text[0]}= instead of {text[0]}, such as '{text[0]}=0.5'")
     number = as_float(text.rstrip("% ")) if text.endswith("%") else as_float(text)
     if number is None:
         return text

@@ -69,10 +69,10 @@ BUDGET = Option(
     metavar="COLUMN",
 )  # fmt: skip
 AT = Option(
-    "at", None, "budgets to show, such as 1,5,50 (default: all, at most about twelve)", metavar="B,B,…", several=True
+    "at", None, "budgets to show, such as 1,5,50 (default: at most about twelve)", metavar="B,B,…", several=True
 )
 AMONG = Option(
-    "among", "all", "all (default): trials with a value at the budget; full: trials that reached the full budget",
+    "among", "all", "all (default): trials with a value at the budget; full: only those that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
@@ -87,7 +87,7 @@ FOLDS = Option("folds", 5, "number of folds of the cross-validation (default 5)"
 DEFAULT = Option(
     "default",
     None,
-    "the default configuration, as NAME=VALUE,… (default: from the source, or the medians of the trials)",
+    "the default configuration, as NAME=VALUE,… (if not given: from the source, or the medians of the trials)",
     metavar="V",
     several=True,
 )
@@ -100,7 +100,7 @@ GOAL = Option(
 )
 ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
-FOLDER = Option("folder", ".", "the only folder to read files from (default: the current folder)", metavar="FOLDER")
+FOLDER = Option("folder", ".", "read files only from this folder (default: the current folder)", metavar="FOLDER")
 BEST = replace(
     BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})"
 )
@@ -238,7 +238,7 @@ COMMANDS = (
     ),
     Command(
         "gains",
-        "how much better tuned values are than defaults",
+        "how much tuning improves on the default values",
         (*QUESTION[:2], USED, WITHIN, DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),
@@ -269,7 +269,7 @@ COMMANDS = (
         "across",
         "what matters over many studies",
         (GROUP, *OF_STUDIES, *PRINT),
-        others="further studies; none if --group is given",
+        others="further studies (not together with --group)",
     ),
     Command(
         "difference",

@@ -154,7 +154,9 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     if len(strange):
         example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
         many = "the row is left out" if len(strange) == 1 else f"{len(strange)} such rows are left out"
-        notes.append(Note("doubt", f"{example}{many}; to use such rows, write numbers", subject=column.name))
+        notes.append(
+            Note("doubt", f"{example}{many}; to use such rows, replace the text with numbers", subject=column.name)
+        )
     return in_form(kept, form), notes
 
 
@@ -238,7 +240,7 @@ def _guess(
     if isinstance(objective, Column) and (named := direction_by_name(objective.name)) is not None:
         return named, _guessed(objective.name, named)
     if not isinstance(objective, str):
-        return "minimize", _unsure("the objective", "minimize", "an array has no name to guess the direction from")
+        return "minimize", _unsure("the objective", "minimize", "an array has no name, so the direction is a guess")
     if objective in directions:
         return directions[objective], None
     if objective not in columns:

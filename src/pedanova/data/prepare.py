@@ -151,7 +151,7 @@ def _collapse(
     before, after = int(status.keep.sum()), int(keep.sum())
     words = f"{before:,} rows have {after:,} different configurations; the {how} objective per configuration is used"
     if before == after:
-        words = f"no configuration occurs twice in {before:,} rows; to average over a column such as a seed, exclude it"
+        words = f"no configuration occurs twice in {before:,} rows; to average over seeds, exclude the column of seeds"
     ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(
         unknown, request.reading.nan, "have no objective (NaN)"
     )

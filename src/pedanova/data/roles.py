@@ -169,7 +169,7 @@ def roles_of(
     marks = marked(names)
     columns = read(marks or names)
     if marks:
-        others = Role("result", f"its name does not mark it as a parameter, unlike {marks[0]!r}")
+        others = Role("result", f"its name does not begin like the names of parameters, such as {marks[0]!r}")
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
@@ -484,9 +484,9 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
         one, named = settings[name], has_head(name)
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
         if name in behind or (measured and not named):
-            new[name] = Role("result", f"not part of the grid: {grid}")
+            new[name] = Role("result", f"is not part of the grid ({grid})")
         elif not (one.is_few and (named or (repeated and one.are_round))) and not is_setting_name(name, number=True):
-            new[name] = known.doubted(name, f"not part of the grid: {grid}")
+            new[name] = known.doubted(name, f"is not part of the grid ({grid})")
     return new
 
 
@@ -529,7 +529,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         new[name] = known.doubted(name, why)
         far = name not in home | likely and not (drawn and name in last)
         if far and one.has_own and len(likely & home) > 1:
-            new[name] = Role("result", "different in every row, and its column stands between columns of results")
+            new[name] = Role("result", "is different in every row, and its column stands between columns of results")
     return new
 
 

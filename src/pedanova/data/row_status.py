@@ -62,7 +62,7 @@ def status_of_rows(
         status = status.end(failed, reading.failed, what)
         if reading.pruned == "last":
             count = Count(np.sum((states == "pruned") & status.keep))
-            note = Note("rows", count, " pruned rows are included; the objective is the last value")
+            note = Note("rows", count, " pruned rows are included; their objective is their last value")
             status = replace(status, notes=(*status.notes, note))
         else:
             last = " (", Arg("pruned", "last", of="Reading"), " includes them with their last value)"

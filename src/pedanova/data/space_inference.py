@@ -79,7 +79,7 @@ def constant(parameter: Parameter, value: object) -> Guess:
 
 def guess(column: Column) -> Guess:
     if column.is_time:
-        return unused("contains dates or times; left out (turn it into a number to use it)")
+        return unused("contains dates or times; left out (to use it, turn it into numbers)")
     whole_column = column.labels is None and column.missing is None and all_finite(column.values)
     present = column.values if whole_column else column.values[~column.absent()]
     if len(present) == 0:
@@ -108,7 +108,7 @@ def _guess_labels(column: Column, present: NDArray[Any]) -> Guess:
     if mixed_numbers is not None:
         return mixed_numbers
     if len(used) > MAX_CELLS:
-        return unused(f"has more than {MAX_CELLS} categories ({len(used)}); left out (group the rare ones to use it)")
+        return unused(f"has more than {MAX_CELLS} categories ({len(used)}); left out (to use it, group the rare ones)")
     kinds = {type(label) for label in used}
     mixed = " of mixed types" if len(kinds - {int, float}) + bool(kinds & {int, float}) > 1 else ""
     if len(used) == 1:
@@ -198,7 +198,7 @@ def _guess_range(finite: NDArray[Any], *, whole: bool) -> Guess:
         parameter = Float(float(low), float(high), log=log)
         grid_of(parameter)
     except SpaceError:  # bounds near the largest or the smallest float
-        return unused(f"{low:g} to {high:g} cannot be divided into {MAX_CELLS} cells; left out (rescale it to use it)")
+        return unused(f"{low:g} to {high:g} cannot be divided into {MAX_CELLS} cells; left out (to use it, rescale it)")
     return guessed(parameter, f"{bounds}, {scale}")
 
 
@@ -331,7 +331,8 @@ def _given(
     space = as_space(request.space or {})
     unused = [name for name in table if name not in names and name not in own]
     all_used = request.params is None and request.exclude is None
-    notes = [Note("unused", f"not in the space, so left out: {listed(unused)}")] if unused and all_used else []
+    words = f"columns that are not in the space are left out: {listed(unused)}"
+    notes = [Note("unused", words)] if unused and all_used else []
     space = Space({name: space[name] for name in names})
     if isinstance(evidence, TableColumns):
         notes += [note for name, one in space.items() if (note := _on_scale(one, evidence.table[name])) is not None]
@@ -367,8 +368,8 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     least = parameter.low if parameter.low > 0 else low
     better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
     words = (
-        f"a log scale fits its values better: half of them lie in the lowest {CORNER:.0%} of the declared range; "
-        f"declare it as {better}"
+        f"half of its values lie in the lowest {CORNER:.0%} of the declared range, so a log scale fits better than a "
+        f"linear scale; declare it as {better}"
     )
     return Note("doubt", words, subject=column.name)
 

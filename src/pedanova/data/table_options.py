@@ -71,7 +71,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     records, request = _narrowed(records, request)
     # The space of a source may have parameters without any value in these rows; they are left out.
     idle = [name for name in records.metadata.space or () if records.columns[name].absent().all()]
-    records = _without(records, idle, [Note("unused", f"left out, because no row has a value: {listed(idle)}")])
+    records = _without(records, idle, [Note("unused", f"parameters without any value are left out: {listed(idle)}")])
     records = _without_unusable(records, request)
     metadata = records.metadata
     request, meant = _meant(records, request)

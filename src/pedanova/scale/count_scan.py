@@ -138,7 +138,7 @@ class Rescan(Countable):
 def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: object) -> Counted:
     """Count a table of any size; raises an error for options that need all rows at the same time."""
     if not kernel.available():
-        raise QueryError(f"{scan.name} is large, and without the compiled kernel only tables in memory can be counted")
+        raise QueryError(f"{scan.name} cannot be read in parts without the compiled kernel", *IN_MEMORY)
     metadata = table_metadata(scan.columns) or SourceMetadata()
     request = with_state_seen(with_names_told(request, metadata), scan)
     check_request(request, scan)

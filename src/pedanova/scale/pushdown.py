@@ -172,7 +172,9 @@ def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
             Arg("pushdown", True),
             " cannot count ",
             *reason,
-            "; leave it out, or pass a table without such rows and columns",
+            "; leave out ",
+            Arg("pushdown"),
+            ", or select the rows and columns in your query",
         )
     return frame
 

@@ -71,7 +71,7 @@ LOGS: tuple[Kind, ...] = (
     Kind("W&B folder", "a wandb folder that contains run-* or offline-run-* folders",
          "pedanova analyze wandb --objective val_loss", "path", wandb.FOLDER.fits, wandb.FOLDER.read),
     Kind("scikit-learn search",
-         "a fitted GridSearchCV, RandomizedSearchCV or halving search, or its cv_results_, also as a .csv file",
+         "a fitted GridSearchCV, RandomizedSearchCV or halving search; or its cv_results_, as a dict or a .csv file",
          "pedanova.analyze(search)", "table", sklearn_search.fits, sklearn_search.read, True),
     Kind("Keras Tuner project", "a folder with oracle.json and trial_*/trial.json",
          "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
@@ -109,7 +109,7 @@ LOGS: tuple[Kind, ...] = (
     # Hydra comes before the loggers whose folders are inside its jobs
     Kind("Hydra jobs", "a folder of jobs; each has .hydra/overrides.yaml and a file of results (.json, .yaml, .csv)",
          "pedanova analyze multirun/2025-05-22/16-04-50 --objective loss", "path", hydra.fits, hydra.read),
-    Kind("Lightning runs", "a folder of version_* folders with hparams.yaml, and with metrics.csv or event files",
+    Kind("Lightning runs", "a folder of version_* folders; each has hparams.yaml, and metrics.csv or event files",
          "pedanova analyze lightning_logs --objective val_loss", "path", tensorboard.LIGHTNING.fits,
          tensorboard.LIGHTNING.read),
     Kind("Ultralytics runs", "a folder of runs with args.yaml (YOLOv5: hyp.yaml and opt.yaml) and results.csv",

@@ -187,7 +187,7 @@ def _domain_notes(
     strange = [study for study in theirs if study not in fitting]
     notes = []
     if absent:
-        words = f"does not vary in {len(absent)} of {len(spaces)} studies, which are left out ({listed(absent)})"
+        words = f"does not vary in {len(absent)} of {len(spaces)} studies; they are left out ({listed(absent)})"
         notes.append(Note("space", words, subject=name))
     if strange:
         which = f"{len(strange)} of {len(spaces)} studies"

@@ -58,8 +58,8 @@ def left_out(space: Space, form: str) -> list[Note]:
     names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
-    words = f"{form} has no conditions, so {listed(names)} will always be drawn; use 'code', 'configspace' or 'json'"
-    return [Note("doubt", words)]
+    words = f"{form} cannot express conditions, so {listed(names)} will always be drawn; "
+    return [Note("doubt", f"{words}use 'code', 'configspace' or 'json'")]
 
 
 def unfolded(space: Space) -> Space:

@@ -245,7 +245,8 @@ class Switch(ShortRepr):
             raise SpaceError(f"{words}, not {self.by!r}, {domains!r}")
         for value, domain in pairs:
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
-                raise SpaceError(f"Switch: the domain of {value!r} must be a plain parameter, not {domain!r}")
+                kinds = "a Float, Int, Ordinal or Categorical without a condition"
+                raise SpaceError(f"Switch: the domain of {value!r} must be {kinds}, not {domain!r}")
         values = as_values([value for value, _ in pairs], "Switch values")
         for (one, first), (two, second) in combinations(zip(values, [d for _, d in pairs], strict=True), 2):
             if self.by and first != second and in_both((one,), (two,)):

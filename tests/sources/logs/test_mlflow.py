@@ -75,7 +75,7 @@ def test_several_experiments(store: Store) -> None:
     assert read_records(path, study="two; 'x'").rows == 4
     assert read_records(path, study="2").rows == 4
     refuse(DataError, "'three'", "one (6 runs)", of=lambda: read_records(path, study="three"))
-    refuse(DataError, "none with parameters", of=lambda: read_records(path, study="empty"))
+    refuse(DataError, "but none has parameters", of=lambda: read_records(path, study="empty"))
 
 
 def test_parents_and_bare_runs(store: Store) -> None:
@@ -84,7 +84,7 @@ def test_parents_and_bare_runs(store: Store) -> None:
     top = run("top", {"grid": "large"}, {"best": 0.0})
     records = read_records(store({"e": [top, *children, *steps]}))
     assert records.rows == 6
-    assert "1 parent run only groups other runs; left out" in records.notes
+    assert "1 run is the parent of other runs; left out" in records.notes
     assert "1 runs have no parameters; left out" in records.notes
 
 
@@ -109,7 +109,7 @@ def test_nothing_inside(store: Store) -> None:
 
 def test_no_run_has_parameters(store: Store) -> None:
     path = store({"e": [run("a", {}, {"m": 1.0})]})
-    refuse(DataError, "none with parameters", "log_params", of=lambda: read_records(path))
+    refuse(DataError, "but none has parameters", "log_params", of=lambda: read_records(path))
 
 
 # ── files ───────────────────────────────────────────────────────────────────────────────────────

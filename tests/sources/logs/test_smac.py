@@ -201,7 +201,7 @@ def test_a_setting_without_value_at_the_highest_budget(tmp_path: Path) -> None:
     write(tmp_path, rows)
     a = pedanova.analyze(tmp_path, scan=pedanova.Scan(threads=1))
     assert list(a.importance(**COUNTS)) == ["lr", "solver"]
-    assert "left out, because no row has a value: momentum" in a.notes
+    assert "parameters without any value are left out: momentum" in a.notes
 
 
 def test_seeds_and_instances_are_averaged(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_refusals(tmp_path: Path, runs: Path, monkeypatch: pytest.MonkeyPatch) -
     refuse(DataError, "study", of=lambda: read_records(runs, study="x"))
     refuse(DataError, "single run", of=lambda: read_records(runs / "run-03"))
     events(tmp_path / "bare", curves={"loss": [1.0]})
-    refuse(DataError, "none with settings", "add_hparams", of=lambda: read_records(tmp_path / "bare"))
+    refuse(DataError, "but none has settings", "add_hparams", of=lambda: read_records(tmp_path / "bare"))
     monkeypatch.setitem(__import__("sys").modules, "tensorboard.backend.event_processing", None)
     refuse(MissingLibraryError, "pedanova[tensorboard]", of=lambda: read_records(runs))
 

@@ -189,7 +189,7 @@ def test_runs_without_settings(folder: Path) -> None:
     assert any("3 runs have no settings in files/config.yaml" in note for note in records.notes)
     for run in runs:
         (run / "files" / "config.yaml").unlink(missing_ok=True)
-    refuse(DataError, "none with settings in files/config.yaml", "wandb sync", of=lambda: read_records(folder))
+    refuse(DataError, "but none has settings in files/config.yaml", "wandb sync", of=lambda: read_records(folder))
 
 
 def test_without_pyyaml(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

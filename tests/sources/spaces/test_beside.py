@@ -62,7 +62,7 @@ def test_two_spaces_or_rows_outside_are_said(tmp_path: Path) -> None:
     (tmp_path / "space.json").write_text(json.dumps(SPACE))
     a = pa.analyze(table(tmp_path, low=-3), "loss")
     assert space_notes(a) == [
-        "space.json may be the search space, but some rows lie outside of it (depth); pass space=FILE to use it"
+        "space.json may be the search space, but some values of depth lie outside it; pass space=FILE to use it"
     ]
     assert a.space["depth"] != Int(1, 9)
     (tmp_path / "search_space.json").write_text(json.dumps(SPACE))

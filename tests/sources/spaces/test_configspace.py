@@ -95,7 +95,7 @@ def test_the_words_of_older_versions() -> None:
     }
     space, notes = space_from_configspace(old)
     assert space["a"] == Float(0, 1, when={"b": ["y"]})
-    assert notes == ["b: its choices have weights; they are not used", "constants are left out: c"]
+    assert notes == ["b: the weights of its choices are not used", "constants are left out: c"]
 
 
 def test_hyperparameters_by_name() -> None:

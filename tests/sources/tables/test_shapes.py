@@ -125,7 +125,7 @@ def test_a_markdown_table_and_a_table_with_a_run_in_each_column_are_refused(tmp_
         FormatError, "is a Markdown table; save it as CSV, without the line of dashes", of=lambda: read_records(path)
     )
     path.write_text(joined(",0,1,2", "opt,adam,sgd,sgd", "lr,0.1,0.2,0.3", "loss,2.5,2.6,2.4"))
-    refuse(FormatError, "has a run in each column, not in each row; transpose it: pd.read_csv('t.csv', index_col=0).T",
+    refuse(FormatError, "has one run per column instead of one run per row", "pd.read_csv('t.csv', index_col=0).T",
            of=lambda: read_records(path))  # fmt: skip
     pd.read_csv(path, index_col=0).T.to_csv(tmp_path / "turned.csv", index=False)
     assert list(read_records(tmp_path / "turned.csv").columns) == ["opt", "lr", "loss"]
@@ -136,4 +136,4 @@ def test_a_markdown_table_and_a_table_with_a_run_in_each_column_are_refused(tmp_
 def test_a_line_with_one_field(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(joined("x,y,loss", "1,2,3", "1", "1,2,3"))
-    refuse(FormatError, "line 3 has 1 field where the header has 3", of=lambda: read_records(path))
+    refuse(FormatError, "line 3 has 1 field, but the header has 3", of=lambda: read_records(path))

@@ -112,7 +112,7 @@ def columns_on_device(data: object, names: Sequence[str] | None) -> dict[str, An
         return None
     elsewhere = [str(name) for name, values in data.items() if not is_on_device(values)]
     if elsewhere:
-        raise DataError(f"{listed(elsewhere)}: not on the GPU, unlike the other columns; copy all columns to the GPU")
+        raise DataError(f"some columns are on the GPU, but not {listed(elsewhere)}; copy all columns to the GPU")
     return {str(name): values for name, values in data.items()}
 
 

@@ -85,7 +85,7 @@ def _aim(config: Dict) -> tuple[dict[str, Direction], list[tuple[str, str, float
     for limit in config.get("outcome_constraints") or ():
         bound = _limit(limit)
         if bound is None:
-            notes.append(Note("source", "a constraint on several metrics or relative to the status quo is ignored"))
+            notes.append(Note("source", "a constraint on several metrics, or relative to the status quo, is ignored"))
         else:
             limits.append(bound)
     return directions, limits, notes

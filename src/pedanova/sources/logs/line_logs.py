@@ -90,7 +90,9 @@ def _flaml_notes(trials: Sequence[Trial]) -> list[Note]:
     losses = [number_or_nan(trial.results["validation_loss"]) for trial in trials]
     if len(losses) < 3 or any(later > earlier for earlier, later in pairwise(losses)):
         return []
-    words = "every trial is better than the one before, so FLAML logged only improvements; to log all trials, "
+    words = (
+        "no trial is worse than the trial before it, so FLAML probably logged only improvements; to log all trials, "
+    )
     return [Note("doubt", f'{words}run AutoML.fit(…, log_type="all")')]
 
 

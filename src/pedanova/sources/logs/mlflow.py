@@ -65,7 +65,7 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
     runs = [run for run in runs if run.params]
     if not runs:
         raise DataError(
-            f"MLflow experiment {name!r} in {where} has {bare:,} runs, none with ",
+            f"MLflow experiment {name!r} in {where} has {bare:,} runs, but none has ",
             "parameters; log parameters with mlflow.log_params, or name another experiment in ",
             Arg("study"),
         )
@@ -85,7 +85,7 @@ def _leaves(runs: list[Run]) -> tuple[list[Run], list[Note]]:
     gathering = {run.parent for run in runs if run.parent in keys and run.params}
     left = [run for run in runs if run.key not in gathering]
     gone = len(runs) - len(left)
-    return left, left_out(gone, f"parent {'run only groups' if gone == 1 else 'runs only group'} other runs")
+    return left, left_out(gone, f"{'run is the parent' if gone == 1 else 'runs are parents'} of other runs")
 
 
 def fits_folder(path: Path) -> bool:

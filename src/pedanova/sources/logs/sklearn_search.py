@@ -67,7 +67,7 @@ def _records(results: Mapping[str, Any], source: str, grid: object = None, refit
     short = next((name for name, values in cells.items() if len(values) != rows), None)
     if short is not None:
         raise DataError(
-            f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; give them equal numbers"
+            f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; the numbers must be equal"
         )
     chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
     settings = _settings(cells, rows)

@@ -168,7 +168,7 @@ def read_deepcave(place: Path) -> Records:
     notes += left_out(lost, "trials have no configuration in configs.json")
     chosen = [goal for goal in goals if goal[0].lower() != "time"] or goals
     if len(chosen) < len(goals):
-        notes.append(Note("source", "the run time, which DeepCAVE logs as an objective, is used only if you name it"))
+        notes.append(Note("source", "DeepCAVE logs the run time as an objective; it is used only if you name it"))
     metadata = SourceMetadata(
         source=f"DeepCAVE run {folder.name!r}",
         objectives=tuple(name for name, _ in chosen),

@@ -158,7 +158,7 @@ def read(path: Path) -> Records:
     sessions = [folder for folder, events in by_folder.items() if events.settings]
     if not sessions:
         raise DataError(
-            f"{path} holds {len(by_folder):,} folders of event files, none with settings; write settings with "
+            f"{path} holds {len(by_folder):,} folders of event files, but none has settings; write settings with "
             "add_hparams (PyTorch) or hp.hparams (TensorFlow), or give a table of the runs"
         )
     if len(sessions) == 1:

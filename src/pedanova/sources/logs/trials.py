@@ -182,7 +182,9 @@ def tell(
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
-        many = f"results are averaged over {len(instances)} instances; some configurations may have run on fewer"
+        many = (
+            f"results are averaged over {len(instances)} instances; some configurations may have run on fewer of them"
+        )
         words.append(Note("source", many))
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})
@@ -239,7 +241,7 @@ class RunFolders:
         trials, kept, bare = read_each(runs, self.read_run, "runs")
         if not trials:
             many = f"{folder} holds {bare:,} {self.what}s"
-            raise DataError(f"{many}, none with settings in {self.settings}; {self.remedy}")
+            raise DataError(f"{many}, but none has settings in {self.settings}; {self.remedy}")
         if not any(trial.results for trial in trials):
             many = f"{folder}: none of {len(trials):,} runs"
             raise DataError(f"{many} has a result in {self.results}; wait for the first result, or log one")

@@ -104,7 +104,8 @@ def check_schema(database: Database) -> None:
         if lacking:
             raise FormatError(
                 f"{database.shown}: {table} has no column {min(lacking)}, so it was not written by Optuna 0.9 or "
-                "newer; load the study with the older Optuna, and save study.trials_dataframe() as a CSV file"
+                "newer; load the study with the version of Optuna that wrote it, and save study.trials_dataframe() "
+                "as a CSV file"
             )
 
 

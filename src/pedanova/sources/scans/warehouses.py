@@ -93,7 +93,7 @@ def check_no_table(place: str, paths: Iterable[PurePath]) -> None:
     table = next(((str(folder), kind) for folder, kind in kinds.items()), None)
     if table is not None:
         raise DataError(
-            f"{shown}: its files belong to the {table[1]} table {table[0]}, and some of them are outdated; "
+            f"{shown}: its files belong to the {table[1]} table {table[0]}, and some of them may be outdated; "
             "give the folder of the table"
         )
 

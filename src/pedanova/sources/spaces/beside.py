@@ -48,7 +48,7 @@ def with_space_beside(records: Records | TableScan, request: TableOptions, data:
         words = f"the space is read from {file.name} beside the log; pass "
         note = Note("space", words, Arg("space", shown="FILE"), " for another")
         return replace(request, space=space, notes=(*request.notes, note))
-    why = f", but some rows lie outside of it ({listed(outside)})" if outside and len(fitting) == 1 else ""
+    why = f", but some values of {listed(outside)} lie outside it" if outside and len(fitting) == 1 else ""
     words = f"{' or '.join(one.name for one in fitting)} may be the search space{why}; pass "
     note = Note("space", words, Arg("space", shown="FILE"), " to use it", severity="warning")
     return replace(request, notes=(*request.notes, note))

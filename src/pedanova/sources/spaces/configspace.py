@@ -238,7 +238,7 @@ def describe(source: object) -> Described:
             continue
         if clause.words:
             metadata = False
-            words = f"exists only if {clause.words}; this is inferred from the rows in which the parameter has a value"
+            words = f"exists only if {clause.words}; rows without a value are treated as inactive"
             reading.notes.append(Note("source", words, subject=name))
         domains[name] = replace(domain, when=clause.conditions)
     if reading.constants:
@@ -246,7 +246,7 @@ def describe(source: object) -> Described:
     forbidden = len(_items(plain, "forbiddens"))
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
-        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; this is ignored"))
+        reading.notes.append(Note("source", f"the configuration space forbids {many} of values; this rule is ignored"))
     items = [
         (item["name"], item.get("default_value", item.get("default"))) for item in _items(plain, "hyperparameters")
     ]
@@ -302,7 +302,7 @@ def _read_one(item: object, reading: SpaceParts) -> None:
         return
     reading.domains[name] = domain
     if item.get("weights") or item.get("probabilities"):
-        reading.notes.append(Note("source", "its choices have weights; they are not used", subject=name))
+        reading.notes.append(Note("source", "the weights of its choices are not used", subject=name))
 
 
 def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:

@@ -198,7 +198,7 @@ def _check_upright(file: Path, records: Records) -> None:
     turned = INDEX_NAMES.match(names[0]) and len(firsts[0]) == records.rows and all(firsts)
     if turned and len(names) > 2 and names[1:] == [str(i) for i in range(len(names) - 1)]:
         remedy = f"pd.read_csv({file.name!r}, index_col=0).T.to_csv('transposed.csv', index=False)"
-        raise FormatError(f"{file} has a run in each column, not in each row; transpose it: {remedy}")
+        raise FormatError(f"{file} has one run per column instead of one run per row; transpose it: {remedy}")
 
 
 def peek_header(file: Path) -> list[str]:
@@ -374,7 +374,7 @@ def evened(
         wrong = (long or short)[0]
         fields = "1 field" if counts[wrong] == 1 else f"{counts[wrong]} fields"
         raise FormatError(
-            f"{file}: line {places[wrong]} has {fields} where the header has {many}; correct the line or its quotes"
+            f"{file}: line {places[wrong]} has {fields}, but the header has {many}; correct the line or its quotes"
         )
     for i in short:
         rows[i] += [""] * (many - len(rows[i]))
