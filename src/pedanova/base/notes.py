@@ -28,7 +28,7 @@ SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unus
 ORDER = ("warning", "info", "guess")
 MOST_ALIKE = 3  # more notes that differ only in their counts are merged
 MOST_SHOWN = 20  # notes of one kind in the full list
-ONE_ROW = re.compile(r"(?<![\d,.])1 (of [\d,]+ rows|(?:pruned )?rows)( [^;:]*)")
+ONE_ROW = re.compile(r"(?<![\d,.])1 (of [\d,]+ rows|(?:pruned )?rows|runs|trials|jobs)( [^;:]*)")
 OF_ONE = {"have": "has", "are": "is", "were": "was", "count": "counts", "lie": "lies"}
 
 
