@@ -69,7 +69,7 @@ def test_noise_is_never_dark_however_large_it_is_beside_other_noise(page: Page, 
     )
     assert kinds
     assert all("unsure" in kind for kind in kinds)
-    assert "No two parameters" in page.text(".pane-pairs .pane-note")
+    assert "No pair has a clear interaction" in page.text(".pane-pairs .pane-note")
 
 
 def test_a_line_of_the_list_opens_its_plane_by_click_and_by_key(page: Page, report: tuple[Path, pa.Analysis]) -> None:

@@ -168,6 +168,6 @@ def test_a_forest_is_fitted_to_the_parameters_that_come_first(a: pa.Analysis, mo
     assert len(some["PED"]) == 3
     assert some.to_dict()["forest ratio"].count(None) == 2
     notes = " ".join(map(str, some.notes))
-    assert "fitted to 1 of 3 parameters" in notes
+    assert "fitted to the 1 of 3 parameters" in notes
     assert "a sample of 500 of 600 rows" in notes
     refuse(QueryError, "top=0 must be a whole number", of=lambda: a.compare(top=0))

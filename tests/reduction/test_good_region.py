@@ -102,7 +102,7 @@ def test_what_cannot_be_told_from_noise_is_cut_to_the_whole_target_and_says_so()
     row = a.reduce(folds=0)["dull"]
     assert a.importance()["dull"].p_value > 0.05  # type: ignore[operator]
     assert row.advice == "narrow"
-    assert "the parameter alone has no clear effect" in row.reason
+    assert "on its own, the parameter has no clear effect" in row.reason
     assert isinstance(row.after, pa.Float)
     best = np.argsort(loss)[:LEAST_OF_WHOLE]  # all of them, for 0.95 of twenty are nineteen
     inside = (columns["dull"][best] >= row.after.low) & (columns["dull"][best] <= row.after.high)

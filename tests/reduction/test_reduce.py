@@ -291,7 +291,7 @@ def test_good_values_in_two_ranges_are_told_and_the_space_holds_what_is_around_t
     assert isinstance(around, pa.Float)
     assert (around.low, around.high) == (low.low, high.high)
     assert reduced["wd"].advice == "narrow"
-    assert "hardly any between these ranges" in reduced["wd"].reason
+    assert "are rare between these ranges" in reduced["wd"].reason
     assert any("wd: good values lie in several ranges" in note for note in reduced.notes)
     assert len(reduced["wd"].pieces) == 2
     assert not reduced["lr"].pieces

@@ -325,7 +325,7 @@ class StudyDifferences(Differences):
     >>> d.relation.kind, d["units"].significant
     ('continued', False)
     >>> d.summary()
-    'No parameter matters clearly more in A than in B.'
+    'No importance clearly differs between A and B.'
     """
 
     relation: StudyRelation = field(kw_only=True)

@@ -263,14 +263,14 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
     if rows < 2:
         raise QueryError(f"region ({region}) has {rows} rows, but at least two are needed; choose a wider region")
     if math.isnan(spread.scaled):
-        clip = () if clipped else (Arg("clip", 0.1), " (which sets worse values to the 10 % quantile), ")
+        clip = () if clipped else (Arg("clip", 0.1), " (to set worse values to the 10 % quantile), ")
         raise QueryError(
-            f"region ({region}) has an objective that is infinite, NaN or too large to square, ",
+            f"region ({region}) contains rows with an objective that is infinite, NaN or too large to square, ",
             "so the variance is not defined; use ",
             *clip,
             "a narrower region, or ",
             Arg("where"),
-            " to leave such rows out",
+            " to leave these rows out",
         )
     with np.errstate(over="ignore"):
         size = float(np.ldexp(abs(spread.mean), -spread.power))

@@ -374,16 +374,14 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
     many = f"{len(rows):,} " if len(rows) > 1 else "1 "
     plural = "s" * (len(rows) > 1)
     shape = f"set{plural} of {order} parameters, with at most {cells} cells for each parameter"
-    none = "set of parameters explains clearly more than its subsets"
     if order == 2:
         shape = f"pair{plural}, each in at most {cells} × {cells} cells, plus cells for missing values"
-        none = "pair explains clearly more than the sum of its two separate effects"
     notes = [Note("answer", f"rows were counted for {many}{shape}")]
     if left:
         words = f"{left:,} parameters are left out, because their interactions are the weakest; choose others with "
         notes.append(Note("answer", words, Arg("params")))
     if not any(row.significant for row in rows):
-        notes.append(Note("answer", f"no {none}"))
+        notes.append(Note("answer", f"no {'pair' if order == 2 else 'set'} has a clear interaction"))
     if order == 2 and any((row.redundancy or 0.0) > 0.05 for row in rows):
         words = "some parameters depend on each other in this region and partly explain the same variance"
         notes.append(Note("answer", words))

@@ -125,7 +125,7 @@ def _panel(
 ) -> Panel:
     edges, scale, whole = grid_of(parameter).edges, scale_of(parameter), isinstance(parameter, Int)
     if isinstance(parameter, Moving):
-        domain = f"0 means its lower bound ({short(parameter.low)}), 1 its upper bound ({short(parameter.high)})"
+        domain = f"0 means its lower bound ({short(parameter.low)}), 1 means its upper bound ({short(parameter.high)})"
     return Panel(name, domain, scale, cells, edges, target, region, whole, range(start, start + len(cells) + 1))
 
 

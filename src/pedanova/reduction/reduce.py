@@ -155,7 +155,7 @@ class Judge:
             return self.unsure(name, parameter, row)
         if name not in self.surely:  # cut nevertheless, from the rows of an adaptive sampler
             cut = self.narrowed(name, parameter)
-            return replace(cut, reason=f"{cut.reason}; the parameter alone has no clear effect")
+            return replace(cut, reason=f"{cut.reason}; on its own, the parameter has no clear effect")
         cut = self.in_pieces(self.narrowed(name, parameter), parameter)
         piled = self.at_bounds(name, parameter)
         if piled == (None, None) or not isinstance(parameter, Float | Int):
@@ -192,7 +192,7 @@ class Judge:
             return cut
         pieces = tuple(shrunk(parameter, axis, grid_of(parameter), run) for run in ranges)
         part = float(axis.prior[[group for run in ranges for group in run]].sum() / axis.prior.sum())
-        words = f"good values lie in {' and '.join(map(in_words, pieces))}, but hardly any between these ranges"
+        words = f"good values lie in {' and '.join(map(in_words, pieces))}, but are rare between these ranges"
         before = f"{cut.reason}; " if cut.advice == "narrow" else ""
         return replace(cut, advice="narrow", part=part, pieces=pieces, reason=before + words)
 
@@ -227,7 +227,7 @@ class Judge:
         if not any(other.significant for other in self.importances.rows):
             return "undecided", "no parameter has a clear effect, so nothing is changed"
         if not self.region.even:
-            return "undecided", f"{NOISE}, but the trials were not drawn evenly, so this is not certain; not changed"
+            return "undecided", f"{NOISE}, but the trials were not drawn evenly, so it may still matter; not changed"
         if high > LITTLE or self.region.influence.get(name, 1.0) > INFLUENCE or (row.p_value or 0.0) <= LEVEL:
             return "undecided", f"{NOISE}, but its importance may be up to {most}; not changed"
         local = self.ask_locally()
@@ -276,7 +276,7 @@ def consistent(verdicts: Sequence[Verdict]) -> tuple[Verdict, ...]:
             if now is not after[verdict.name]:
                 gone = now is None
                 reason = (
-                    "exists only for some values of another parameter, and these are cut off"
+                    "exists only for some values of another parameter, and these values are cut off"
                     if gone
                     else verdict.reason
                 )

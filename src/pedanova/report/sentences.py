@@ -39,7 +39,7 @@ def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
         return f"{doubtful}, but there is no better column; list the parameters in --params"
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
         return (
-            f"{len(names)} of these might not be parameters ({listed(names, most=4)}); list the parameters in --params"
+            f"{len(names)} columns might not be parameters ({listed(names, most=4)}); list the parameters in --params"
         )
     return f"{listed(names)} might not be {parameter}; leave {them} out with --exclude {shlex.quote(','.join(names))}"
 
@@ -48,7 +48,7 @@ def contrast(wide: Importances, narrow: Importances) -> str:
     """One sentence on how the importances change from a wide target to a narrow one."""
     rows = narrow.rows[0].n_target
     if rows < ENOUGH_ROWS:
-        return f"Among {narrow.region}, {rows} target rows are too few to say more."
+        return f"Among {narrow.region}, only {rows} rows are in the target: too few to say more."
     if not any(beats_chance(row) for row in narrow.rows):
         return f"Among {narrow.region}, no parameter clearly affects whether a trial is in {narrow.target}."
     change = {row.name: row.ratio - wide[row.name].ratio for row in narrow.rows}
@@ -86,7 +86,7 @@ def meanings_of(importances: Importances) -> dict[str, str]:
         "importance": "importance: how well the parameter alone explains whether a row "
         f"{reached_in_words(importances.target)}{drawn}, corrected for chance (0 %: not at all; 100 %: fully). "
         "In Python, its name is share."
-        + (" Only values count, not whether a conditional parameter has a value." if importances.is_conditional else "")
+        + (" Importance ignores whether a conditional parameter has a value." if importances.is_conditional else "")
         + (" ~ means no clear effect (p above 0.05, or importance below 0.5 %)." if importances.is_sure else "")
         + ("" if all(row.varied for row in importances.rows) else f" {UNKNOWN} means: {NEVER}."),
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",

@@ -66,7 +66,7 @@ def test_what_is_safe_is_safe_together() -> None:
     assert gains["b"].left == gains["c"].left == 0.0
     assert len(gains.safe) == 1
     assert gains.safe_loss == 0.0
-    assert "loses at most 0" in gains.summary()
+    assert "a loss of at most 0" in gains.summary()
 
 
 SMOOTH = {"a": pa.Float(0, 1), "b": pa.Float(0, 1), "n": pa.Int(1, 1000, log=True), "idle": pa.Float(0, 1)}
@@ -107,7 +107,7 @@ def test_the_default_is_the_median_of_the_trials() -> None:
     assert "\ndefault: the median (or most frequent category) of your trials; default={...} sets another\n" in str(
         gains
     )
-    assert "if left: this parameter stays" in str(gains)
+    assert "if left: the largest loss if" in str(gains)
 
 
 def test_a_default_that_was_run_is_seen() -> None:

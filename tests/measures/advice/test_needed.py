@@ -76,7 +76,7 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     assert str(better).startswith("More trials may still improve the best value by up to 0.5 (")
     assert "a stays first with" in str(better)
     unsure = replace(done, settled=False, first_stays=0.6)
-    assert str(unsure).startswith("Run more trials only for a more certain ranking: a stays first with 60")
+    assert str(unsure).startswith("Run more trials only if you need a more certain ranking: a stays first with 60")
     going = analysis(60, second=0.9, noise=0.1).needed().stop
     assert not going.settled
     assert str(going).startswith(("Run more trials", "It is not clear whether to stop"))

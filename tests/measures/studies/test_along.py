@@ -84,7 +84,7 @@ def test_the_change_is_where_it_is() -> None:
     assert found.since == 9
     assert found.cost(found.steps[2]) == 9 / 27
     words = "At epochs 9 of 27 the ranking is already the same as at the full budget: Spearman 1.00, 1.00 … 1.00; "
-    assert found.summary().replace("\u00a0", " ") == f"{words}this takes 33 % of the cost."
+    assert found.summary().replace("\u00a0", " ") == f"{words}this budget takes 33 % of the cost."
 
 
 def test_one_later_budget_that_differs_ends_it() -> None:

@@ -81,7 +81,7 @@ def test_an_answer_differs_from_itself_in_nothing() -> None:
     found = study().importance(draws=50)
     same = difference(found, found)
     assert all(one.difference == 0 and not one.clear for one in same.rows)
-    assert same.summary() == "No parameter matters clearly more in A than in B."
+    assert same.summary() == "No importance clearly differs between A and B."
 
 
 def test_what_matters_with_adam_alone_is_found() -> None:

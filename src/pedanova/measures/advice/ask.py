@@ -64,7 +64,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
     model, notes = data.row_model, []
     if data.rows > MOST_ROWS:
         model = data.row_draw
-        notes.append(Note("answer", f"the model uses {len(model.few):,} of {data.rows:,} rows, drawn at random"))
+        notes.append(Note("answer", f"the model uses a random sample of {len(model.few):,} of {data.rows:,} rows"))
     if not isinstance(model, RowModel):
         raise QueryError("the rows are no longer available; analyze the data again")
     return model, notes
@@ -118,7 +118,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
-        notes.append(Note("answer", "no trial has the default values; one such trial makes the gains more certain"))
+        notes.append(Note("answer", "no trial has the default values; run a trial with them for more certain gains"))
     values = rules.values(start)[0]
     for name, value in (default or {}).items():
         values[name] = None if values[name] is None else exactly(rules.space[name], value)

@@ -25,9 +25,8 @@ from pedanova.space.values import Label
 
 COLUMNS = (
     "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
-    "objective gets at this parameter's worst value. if left: this parameter stays at its default, all others are "
-    "tuned, and the objective gets at most this much worse. safe: all parameters marked safe may stay at their "
-    "defaults together."
+    "objective gets at this parameter's worst value. if left: the largest loss if this parameter stays at its default "
+    "and all others are tuned. safe: all parameters marked safe may stay at their defaults together."
 )
 DRAWS = 96
 ENDS = (0.025, 0.975)
@@ -244,7 +243,7 @@ class Gains(NamedTable[Gain]):
         if not self.safe:
             return f"{words} No parameter is clearly safe to leave at its default."
         loss = short(self.safe_loss, 2)
-        return f"{words} Safe to leave at the default: {', '.join(self.safe)}; this loses at most {loss}."
+        return f"{words} Safe to leave at the default: {', '.join(self.safe)} (a loss of at most {loss})."
 
     def __str__(self) -> str:
         first, last = (wrapped(printable(words), LINE) for words in (self.summary(), COLUMNS))

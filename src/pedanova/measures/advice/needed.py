@@ -132,11 +132,13 @@ class StopAdvice:
         if self.settled:
             return f"More trials will hardly change the result: {stays}, and {gain}."
         if self.first_stays >= FIRST_STAYS:
-            limit = f"up to {short(self.better, 2)} (below {short(self.negligible, 2)} is negligible)"
+            limit = f"up to {short(self.better, 2)} (less than {short(self.negligible, 2)} is negligible)"
             return f"More trials may still improve the best value by {limit}; {stays}."
         if self.better <= self.negligible:
-            return f"Run more trials only for a more certain ranking: {stays}. The best value will hardly improve."
-        return f"Run more trials: {stays}, and {gain} (below {short(self.negligible, 2)} is negligible)."
+            return (
+                f"Run more trials only if you need a more certain ranking: {stays}. The best value will hardly improve."
+            )
+        return f"Run more trials: {stays}, and {gain} (less than {short(self.negligible, 2)} is negligible)."
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -204,7 +204,9 @@ def choose_next(
             worth = expected_improvement(best, mean, deviation)
         place = int(np.where(left, worth, -np.inf).argmax())
         chance = normal_below((edge - mean[[place]]) / deviation[place])
-        among = f"tests the limit of the best {percent(TARGET)}: inside with {percent(float(chance[0]))} probability"
+        among = (
+            f"tests the limit of the best {percent(TARGET)}: {percent(float(chance[0]))} probability of being inside"
+        )
         chosen.append((place, goal, "" if goal == "win" else "unlike every trial so far" if fill else among))
         left[place] = False
         column = scores.covariance(place) - sum(one * one[place] for one in known)
@@ -227,4 +229,4 @@ def check_movable(rules: Rules) -> None:
         if isinstance(parameter, Moving):
             ends = [end for end in (parameter.low, parameter.high) if isinstance(end, str) and end not in rules.space]
             if ends:
-                raise QueryError(f"{name}: no value can be proposed, because its bound {ends[0]!r} is not in the space")
+                raise QueryError(f"{name}: no value can be proposed, because its bound {ends[0]!r} is not a parameter")

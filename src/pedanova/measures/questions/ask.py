@@ -414,17 +414,21 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             lambda: importance_of(data, Question(part, seed=seed)),
         ),
         "PED local": (
-            f"the same for the best {tenth}, compared with the best {whole}",
+            f"which parameters decide whether a row of the best {whole} is in the best {tenth}",
             lambda: importance_of(data, Question(part / 10, part, seed=seed)),
         ),
         "f-ANOVA": ("which parameters explain the variance of the objective", lambda: effects_within(data)),
-        "f-ANOVA local": (f"the same inside the best {whole}", lambda: effects_within(data, part)),
+        "f-ANOVA local": (
+            f"which parameters explain the variance of the objective within the best {whole}",
+            lambda: effects_within(data, part),
+        ),
         "forest": (
             "which parameters explain the variance of a random forest's prediction over the space",
             lambda: by_forest(None),
         ),
         "forest clipped": (
-            f"the same, but objectives worse than the best {whole} are set to the worst objective of the best {whole}",
+            "which parameters explain the variance of a random forest's prediction "
+            f"if the objective is clipped at the worst value of the best {whole}",
             lambda: by_forest(float(part)),
         ),
     }
@@ -463,7 +467,7 @@ def forest_table(
     some = sampled(rows, FOREST_VALUES // len(names), seed)
     notes = []
     if len(names) < len(observed.space):
-        words = f"fitted to {len(names)} of {len(observed.space):,} parameters, the highest ranked by other measures; "
+        words = f"fitted to the {len(names)} of {len(observed.space):,} parameters that other measures rank highest; "
         notes.append(Note("answer", words, "a larger ", Arg("top"), " uses more"))
         space = Space({name: parameter for name, parameter in observed.space.items() if name in set(names)})
         observed = replace(observed, space=space, columns={name: observed.columns[name] for name in space})

@@ -281,7 +281,7 @@ class Along(Table):
             step = next(step for step in self.steps if step.budget == self.since)
             at = f"At {self.name} {short(step.budget)} of {short(self.full.budget)} the ranking is already the same as"
             part = self.cost(step)
-            cost = "" if part is None else f"; this takes {percent(part)} of the cost"
+            cost = "" if part is None else f"; this budget takes {percent(part)} of the cost"
             return f"{at} at the full budget: {agreement_in_words(step.agreement)}{cost}."
         where = f"the next lower budget is {self.name} {short(last.budget)}: {agreement_in_words(last.agreement)}"
         if last.agreement.verdict == "other":

@@ -258,7 +258,7 @@ def along_budgets(
     enough = [one for one in answers if not isinstance(one, TooFew)]
     if not enough:
         most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
-        few = f"budget {most.budget:g} has the most, {most.rows:,} rows ({most.why})"
+        few = f"budget {most.budget:g} has the most rows: {most.rows:,} ({most.why})"
         words = f"no budget of {budgets.name} has enough rows; {few}"
         raise TooFewRowsError(words)
     modelled = sorted(budget for budget, _, result in enough if result.estimator == "surrogate")

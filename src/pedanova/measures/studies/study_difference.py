@@ -290,7 +290,7 @@ class Differences(NamedTable[Difference]):
             words = f"{row.name} matters {more} {here} than {there}: {signed_percent(row.difference)}, {interval}."
         else:
             known = any(row.low is not None for row in self.rows)
-            words = f"No parameter matters clearly more {here} than {there}." if known else ""
+            words = f"No importance clearly differs between {' and '.join(self.names)}." if known else ""
         moved = [row for row in self.rows if row.moved]
         return words + "".join(f" Good values of {row.name} moved: {moved_in_words(row)}." for row in moved[:2])
 

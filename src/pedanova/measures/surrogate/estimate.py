@@ -144,7 +144,7 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     if query.objection:
         return query.objection, False
     if query.foreign:
-        return "the quantiles were computed from other rows, not from these", False
+        return "the quantiles were computed from other rows", False
     return ("the rows are no longer available", True) if query.model is None else ("", False)
 
 

@@ -7,7 +7,7 @@ pedanova.along = (function () {
   let chartPiece = null, tablePiece = null, asking = null, held = null, shownFor = "";
 
   function mount(element) {
-    chartPiece = pane.piece("along", "Along the budget", { csv: shareLines, drawing: () => chartPiece.body.querySelector("svg") });
+    chartPiece = pane.piece("along", "Importance by budget", { csv: shareLines, drawing: () => chartPiece.body.querySelector("svg") });
     tablePiece = pane.piece("along-ranking", "Same ranking as at the full budget?", { csv: rankLines });
     const both = make("div", "pane", chartPiece.element, tablePiece.element);
     element.append(both);
@@ -28,7 +28,7 @@ pedanova.along = (function () {
     const { found, moved } = held;
     shownFor = keyOf(state);
     if (pane.refuses(found, chartPiece, tablePiece.note, tablePiece.body)) return;
-    const whose = moved ? "This file contains results by budget only for the target that it shows first. " : "";
+    const whose = moved ? "These results are for the first target of this file, not for the current target. " : "";
     pane.said(chartPiece.note, `${whose}${found.summary} This card ignores the selection and uses all trials.`);
     pane.clear(chartPiece.body, chart(found, state), ...found.notes.map((note) => make("p", "pane-note", note)));
     pane.clear(tablePiece.body, pane.scroll(ranking(found)));
@@ -54,7 +54,7 @@ pedanova.along = (function () {
     const ends = [budgets[0], budgets[budgets.length - 1]], log = ends[0] > 0 && ends[1] / ends[0] > LOG;
     const x = budgets.length > 1 ? pedanova.scales[log ? "log" : "linear"](ends, [LEFT + 14, room - right]) : { x: () => (LEFT + room - right) / 2 };
     const y = pedanova.scales.linear([0, top], [TOP + high, TOP]);
-    const drawing = svg("svg", { width: room, height: TOP + high + FOOT, viewBox: `0 0 ${room} ${TOP + high + FOOT}`, role: "img", "aria-label": `Shares along ${found.name}. ${found.summary}` });
+    const drawing = svg("svg", { width: room, height: TOP + high + FOOT, viewBox: `0 0 ${room} ${TOP + high + FOOT}`, role: "img", "aria-label": `Importance by ${found.name}. ${found.summary}` });
     drawing.append(...pane.gridLines(y, LEFT, room - right));
     drawing.append(...ticks(found, x, high, log));
     if (found.since !== null) drawing.append(svg("line", { class: "along-since", x1: x.x(found.since), x2: x.x(found.since), y1: TOP, y2: TOP + high }));

@@ -127,7 +127,7 @@ pedanova.densities = (function () {
     const said = few || noise || !density || !density.good ? "" : density.good.words, cut = isCut(parameter) ? `${pedanova.count(parameter.labels.length)} values: search them in the large view` : "";
     say(card.words, said ? `more often: ${said}` : cut);
     pedanova.tip(card.words, said);
-    set(root, { role: brushable(parameter) ? "group" : "img", "aria-label": said ? `${parameter.name}: the values ${said} are more frequent in the target` : `${parameter.name}: no clear ranges` });
+    set(root, { role: brushable(parameter) ? "group" : "img", "aria-label": said ? `${parameter.name}: the values ${said} are more frequent in the target than in ${baseline === "uniform" ? "a uniform draw" : "the region"}` : `${parameter.name}: no clear ranges` });
     pick(card, part);
   }
 

@@ -19,7 +19,7 @@ pedanova.gains = (function () {
     held = found;
     if (pane.refuses(found, panel)) return;
     const about = `Gain over the default, in units of ${pedanova.facts.objective.name}; positive means better.`;
-    pane.said(panel.note, moved ? `${about} This file has gains only for its first question.` : about, moved ? "warned" : "");
+    pane.said(panel.note, moved ? `${about} These gains are for the first question of this file, not for the current question.` : about, moved ? "warned" : "");
     const rows = found.rows.map((row) => [pedanova.nameOf(row.name), value(row.default), value(row.best), value(row.gain), span(row), value(row.left_high), row.verdict]);
     const steps = found.path.map((row) => [pedanova.nameOf(row.name), value(row.before), value(row.after), value(row.gain), span(row), value(row.objective)]);
     pane.clear(panel.body,

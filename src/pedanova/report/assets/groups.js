@@ -33,7 +33,7 @@ pedanova.groups = (function () {
     if (pane.refuses(held, piece)) return;
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} could not be analysed: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
-    pane.said(piece.note, `${which}${held.summary} Percentages such as the best 10 % are counted within each study. ◆ marks an importance that clearly differs from the mean of the other studies.${lost}`);
+    pane.said(piece.note, `${which}${held.summary} A target such as the best 10 % is chosen within each study. ◆ marks an importance that clearly differs from the mean of the other studies.${lost}`);
     const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the Python code", () => pedanova.code.copy(held.lines.python, "Python")));
     pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
   }

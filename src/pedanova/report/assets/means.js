@@ -35,7 +35,7 @@ pedanova.means = (function () {
   function said(found, moved, question) {
     const { objective } = pedanova.facts, of = pane.bandWords(question.region, true), chosen = pane.selectionWords(question);
     const rows = `${of[0].toUpperCase()}${of.slice(1)}${chosen ? ` with ${chosen}` : ""}: ${pedanova.plural(found.rows, "row")}, mean ${short(found.mean)}, ${objective.direction === "minimize" ? "lower" : "higher"} is better.`;
-    return `${moved ? "This file has no means for the current region. " : ""}${rows} The percentage next to each name says how much of the variance of ${objective.name} the parameter alone explains.`;
+    return `${moved ? "This file has no means for the current region. " : ""}${rows} The percentage next to each name is the part of the variance that this parameter explains on its own.`;
   }
 
   function key() {

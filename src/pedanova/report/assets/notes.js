@@ -6,20 +6,20 @@ pedanova.notes = (function () {
 
   const WORDS = [
     ["target", "The good rows: by default the best 10 %. Rows with equal objective values are all in the target or all outside it."],
-    ["region", "The rows that the target is compared with: by default all rows, or all selected rows."],
-    ["selection", "All cards use only the selected rows. The limit for good rows stays the same, unless you choose \"best of these rows\"."],
+    ["region", "The rows that the target is compared with: by default all rows (with a selection: all selected rows)."],
+    ["selection", "The cards use only the selected rows. The limit for good rows stays the same, unless you choose \"best of these rows\"."],
     ["importance", "How well the parameter alone explains whether a row is in the target, beyond chance: 0 % is not at all, 100 % is completely."],
     ["ratio", "The importance divided by the sum of all importances. The ratios of all parameters add up to 100 %."],
     ["interval", "In 95 of 100 studies, the interval contains the true importance."],
-    ["no clear effect", "Chance alone would give such a large importance in more than 5 of 100 cases (adjusted for the number of parameters)."],
-    ["more often", "Values that are more frequent in the target than in the region, beyond what chance alone would give."],
+    ["no clear effect", "Chance alone would give an importance this large in more than 5 of 100 cases (adjusted for the number of parameters), or the importance is below 0.5 %."],
+    ["more often", "Values that are more frequent in the target than in the region. The difference is larger than chance alone would explain."],
     ["interaction", "What two parameters explain together, beyond what each explains alone."],
-    ["counts, model", "With few rows, the answer comes from a model of the objective; with many rows, from counts. Each answer says which."],
+    ["counts, model", "With few rows, the answer comes from a model of the objective; with many rows, it comes from counts. Each answer says which of the two was used."],
   ];
   const SEVERAL = ["the best 10 %", "With several objectives, rows are ordered by Pareto fronts, then by crowding distance; the best 10 % are the first rows in that order."];
 
   function mount(element) {
-    [ofAnswer, ofData, words] = [["answer", "On this answer"], ["data", "On the data"], ["words", "What the words mean"]].map(([key, title]) => pane.piece(`notes-${key}`, title));
+    [ofAnswer, ofData, words] = [["answer", "About this answer"], ["data", "About the data"], ["words", "What the words mean"]].map(([key, title]) => pane.piece(`notes-${key}`, title));
     const list = pedanova.facts.objective.several ? [SEVERAL, ...WORDS] : WORDS;
     words.body.append(make("dl", "words", ...list.flatMap(([word, meaning]) => [make("dt", "", word), make("dd", "", meaning)])));
     fill(ofData, pedanova.facts.notes.map((note) => [note.text, note.severity]), "There are no notes on these data.");

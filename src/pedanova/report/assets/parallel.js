@@ -25,7 +25,7 @@ pedanova.parallel = (function () {
 
   function words() {
     const shown = rows.length, good = rows.filter((row) => row.in === "target").length;
-    pane.said(piece.note, `${shown < held.total ? `${pedanova.count(shown)} of ${pedanova.plural(held.total, "row")}, drawn at random` : pedanova.plural(shown, "row")}; ${pedanova.count(good)} in the target (coloured). Drag along an axis to select.${pane.cut()}`);
+    pane.said(piece.note, `${shown < held.total ? `A random sample of ${pedanova.count(shown)} of ${pedanova.plural(held.total, "row")}` : pedanova.plural(shown, "row")}; ${pedanova.count(good)} in the target (coloured). Drag along an axis to select.${pane.cut()}`);
   }
 
   /* The most important parameters first, the objective at the right end. The first order stays, so that no axis runs

@@ -123,7 +123,7 @@ pedanova.plane = (function () {
       group.append(text);
     }
     const told = `${found.first} ${found.first_cells[i]}\n${found.second} ${found.second_cells[j]}\n`
-      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as in the whole figure${few ? `\nonly ${pedanova.short(expected, 2)} expected, so this may be chance` : ""}` : "no rows");
+      + (all ? `${pedanova.count(good)} of ${pedanova.count(all)} rows are good: ${pedanova.times(lift)} as often as in the whole figure${few ? `\nonly ${pedanova.short(expected, 2)} good rows are expected, so the difference may be chance` : ""}` : "no rows");
     return pedanova.tip(group, told);
   }
 
@@ -140,7 +140,7 @@ pedanova.plane = (function () {
       swatch.style.setProperty("--swatch", `var(--lift-${i})`);
       return swatch;
     });
-    return make("p", "key-line", ...named, make("span", "swatch hatched", "few expected"));
+    return make("p", "key-line", ...named, make("span", "swatch hatched", "few good rows expected"));
   }
 
   function inWords(found, whole) {

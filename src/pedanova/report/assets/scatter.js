@@ -51,7 +51,7 @@ pedanova.scatter = (function () {
     const stage = make("div", "scatter-stage", layer, overlay);
     stage.style.height = `${high}px`;
     frame(room, high);
-    pane.clear(place.body, tools(), stage, make("p", "pane-note", `${pedanova.plural(rows.length, "row")}${found.total > rows.length ? ` of ${pedanova.count(found.total)}, drawn at random` : ""}. Good rows are filled. Rows with a missing value are at the edge.`));
+    pane.clear(place.body, tools(), stage, make("p", "pane-note", `${found.total > rows.length ? `A random sample of ${pedanova.count(rows.length)} of ` : ""}${pedanova.plural(found.total, "row")}. Good rows are filled. Rows with a missing value are at the edge.`));
   }
 
   const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear the selection of these two parameters", erase), { "data-tool": "clear" }));

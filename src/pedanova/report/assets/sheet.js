@@ -57,8 +57,8 @@ pedanova.sheet = (function () {
     byId("sheet").classList.toggle("noise", Boolean(row) && row.significant === false);
     parts.layer.replaceChildren(pedanova.plot.body({ parameter, density, ghost, baseline, scale, few: pedanova.page.isFew(answer), top: TOP, bottom }), pedanova.plot.axis({ parameter, scale, bottom, large: true }));
     parts.said.textContent = answer.refused ? pedanova.page.refusal(answer) : tell(row);
-    const words = density && density.good ? density.good.words : "";
-    parts.good.textContent = words ? `These values are more frequent in the target: ${words}.` : "No value is clearly more frequent in the target.";
+    const words = density && density.good ? density.good.words : "", other = baseline === "uniform" ? "a uniform draw" : "the region";
+    parts.good.textContent = words ? `These values are clearly more frequent in the target than in ${other}: ${words}.` : `No value is clearly more frequent in the target than in ${other}.`;
     pedanova.densities.tell(state, answer);
     tip(parameter, density, baseline, scale);
     selection(state, parameter);
@@ -70,7 +70,7 @@ pedanova.sheet = (function () {
     if (!row) return "";
     if (row.varied === false) return "The parameter never varied in these rows.";
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
-    const noise = row.significant === false ? " No clear effect: chance alone may explain this." : "";
+    const noise = row.significant === false ? " No clear effect: chance alone may explain this importance." : "";
     const part = row.ratio === null ? "" : `, which is ${percent(row.ratio)} of the sum of all importances`;
     return `The importance for the target (${pedanova.pane.bandWords(pedanova.asked().target, true)}) is ${percent(row.share)}${sure}${part}.${noise}`;
   }

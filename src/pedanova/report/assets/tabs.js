@@ -165,7 +165,7 @@ pedanova.pane = (function () {
   /* Of very many parameters a table of rows has the first; {} for all. */
   const WIDEST = 40;
   const some = () => (pedanova.facts.parameters.length > WIDEST ? { names: pedanova.densities.first(WIDEST) } : {});
-  const cut = () => (pedanova.facts.parameters.length > WIDEST ? ` Shows ${WIDEST} of ${pedanova.facts.parameters.length} parameters; the CSV of the trials has all.` : "");
+  const cut = () => (pedanova.facts.parameters.length > WIDEST ? ` This card shows ${WIDEST} of ${pedanova.facts.parameters.length} parameters; the CSV of the trials has all.` : "");
 
   /* A few values along an axis, all where they are few. */
   const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));

@@ -7,7 +7,7 @@ pedanova.targets = (function () {
   let piece = null, steps = null, asked = "", shownFor = "", refused = "";
 
   function mount(element) {
-    piece = pane.piece("targets", "From strict to easy targets", { csv: lines, drawing: () => piece.body.querySelector("svg") });
+    piece = pane.piece("targets", "Importance by target", { csv: lines, drawing: () => piece.body.querySelector("svg") });
     element.append(piece.element);
   }
 
@@ -67,7 +67,7 @@ pedanova.targets = (function () {
   function draw(state, question) {
     if (!steps) return;
     const chosen = pane.selectionWords(question);
-    pane.said(piece.note, `Importance of each parameter for targets from strict to easy${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it. Pale lines are parameters that matter less, or that have no clear effect at any target.`);
+    pane.said(piece.note, `Importance of each parameter for targets from strict to easy${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it. At most ${LINES} parameters are coloured: the strongest with a clear effect at some target. All others are pale.`);
     if (refused || !steps.length) {
       pane.clear(piece.body, make("p", "refused", refused || "No target inside this region has enough rows for an answer."));
       return;

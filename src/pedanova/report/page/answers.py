@@ -525,7 +525,7 @@ def rounded_means(values: NDArray[np.float64], places: int) -> list[float | None
 
 ORDER_OF_FRONTS = (
     "Rows are ordered by Pareto fronts. A row is in the first front if no other row is better in one objective and "
-    "at least as good in the others. The second front is found in the same way among the other rows, and so on. "
+    "at least as good in the others. The second front is found in the same way among the remaining rows, and so on. "
     "Inside a front, isolated rows come first."
 )
 

@@ -63,7 +63,7 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     meaning = (
         "A uniform distribution would have height 1. Values are good where █ is above the line. Where the axis is "
         "thick (━), █ is higher than chance alone would explain (95 %). In bars, ┃ marks how frequent the value is in "
-        "the region; ~ marks a value whose bar may differ from ┃ by chance."
+        "the region; ~ means that the bar may differ from ┃ by chance."
     )
     return f"{key}\n{fill(meaning, look.width)}"
 

@@ -140,8 +140,8 @@ def left_in_words(rows: Sequence[Importance]) -> str:
     if not rows:
         return ""
     surely = sum(row.significant is True for row in rows)
-    sure = f", {surely} of them with a clear effect" if surely else ""
-    return f"\n… and {len(rows):,} more parameters, importance up to {percent(rows[0].share)}{sure}; --top 0 shows all"
+    sure = f"; {surely} with a clear effect" if surely else ""
+    return f"\n… and {len(rows):,} more parameters (importance up to {percent(rows[0].share)}{sure}); --top 0 shows all"
 
 
 def importance_columns(
@@ -361,8 +361,8 @@ POOLED_MEANINGS = {
     "top 3": "the fraction of the studies in which the parameter is among the first three.",
 }
 DIFFERENCE_MEANINGS = {
-    "difference": "importance in the first study minus importance in the second; ~ marks no clear difference.",
-    "p": "how often chance alone would give such a difference, adjusted for the number of parameters (Holm).",
+    "difference": "importance in the first study minus importance in the second; ~ marks an unclear difference.",
+    "p": "how often chance alone would give this difference, adjusted for the number of parameters (Holm).",
     "ratios": "difference of the ratios (importance divided by the sum of all importances).",
     "in common": "how much the densities of the target in the two studies overlap.",
 }
@@ -390,7 +390,7 @@ def ranks_in_words(ranks: RankTest) -> str:
         return f"{words}{ranks.studies} studies are too few to say which ranks differ."
     runs = [joined(ranks.names[first : last + 1]) for first, last in ranks.alike]
     apart = f"Mean ranks closer than {short(ranks.critical)} do not differ clearly (Nemenyi)"
-    return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; no two are so close'}."
+    return f"{words}{apart}{': ' + '; '.join(runs) if runs else '; here, all mean ranks differ clearly'}."
 
 
 def draw_odd(pooled: Pooling, look: TerminalStyle) -> str:
