@@ -41,8 +41,8 @@ else:
 class Analysis(Output):
     """The analysis of a table of trials, with one method for each question. Create it with `analyze` or `load`.
 
-    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table; both
-    need the same space and the same `Levels`. In all examples, `a` is the analysis from the example below.
+    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table. Both
+    analyses need the same space and the same `Levels`. In all examples, `a` is the analysis from the example below.
 
     Attributes
     ----------
@@ -89,26 +89,26 @@ class Analysis(Output):
         of: str = DEFAULT.of,
         force: bool = DEFAULT.force,
     ) -> Importances:
-        """How well each parameter explains whether a row is in the target, and how certain this is.
+        """How well each parameter explains whether a row is in the target, and how certain each number is.
 
         Parameters
         ----------
         target
-            The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least`, `between`, a
-            boolean column or mask, a box such as ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``, or a condition
-            such as ``"epochs >= 10"``. All target rows must be in the region. A quantile refers to all rows,
-            or to the region's rows if the region is a mask, a box or a condition.
+            The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least` or `between`. Or a
+            boolean column or mask, a condition such as ``"epochs >= 10"``, or a box such as ``{"lr": (1e-4, 1e-2),
+            "optimizer": {"adam"}}``. All target rows must be in the region. A quantile refers to all rows. But if the
+            region is a mask, a box or a condition, a quantile refers to the rows of the region.
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
-            ``"region"``: compare the target with the rows of the region (also valid for adaptive samplers).
+            ``"region"``: compare the target with the rows of the region. This is valid for adaptive samplers, too.
             ``"uniform"``: compare the target with a uniform draw from the space.
         smoothing
             ``"auto"``, ``"none"``, or the width of the smoothing kernel in cells.
         estimator
             ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective; this needs fewer rows.
-            ``"auto"``: use the model if there are 40 to 5,000 rows and the model predicts held-out rows well; otherwise
-            count. The notes say which estimator was used, and why.
+            ``"auto"``: use the model if there are 40 to 5,000 rows and the model predicts held-out rows well; if not,
+            count the rows. The notes say which estimator was used, and why.
         draws
             Number of random draws for p-values and intervals; with 0 there are no p-values and no intervals.
         seed
@@ -200,7 +200,7 @@ class Analysis(Output):
         Returns
         -------
         Densities or dict of str to Densities
-            The fraction of the rows in each cell (one value or a small range); ``.good()`` gives the good values.
+            The fraction of rows in each cell (a value or a small range). ``.good()`` gives the good values.
 
         Examples
         --------
@@ -218,7 +218,7 @@ class Analysis(Output):
     def effects(
         self, region: object = DEFAULT.region, *, clip: object = None, smoothing: Smoothing = DEFAULT.smoothing
     ) -> Effects:
-        """How much of the variance of the objective each parameter explains inside the region (f-ANOVA).
+        """The fraction of the objective's variance that each parameter explains inside the region (f-ANOVA).
 
         Parameters
         ----------
@@ -226,8 +226,8 @@ class Analysis(Output):
             As in `importance`.
         clip
             A limit for the objective: a quantile of the region's rows, or a value such as ``at_most(0.5)``
-            (``at_least(0.5)`` if larger is better). Objectives worse than the limit are set to the limit. Then a few
-            extreme values do not dominate.
+            (``at_least(0.5)`` if larger is better). Objectives worse than the limit are set to the limit, to reduce the
+            influence of a few extreme values.
         smoothing
             ``"auto"``, ``"none"``, or the width of the smoothing kernel in cells.
 
@@ -269,8 +269,8 @@ class Analysis(Output):
         target, region, estimator, seed, of
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
-            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. With
-            many parameters, larger sets use only the parameters of the strongest pairs: for triples, 12 parameters.
+            The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. If
+            there are many parameters, only those of the strongest pairs form larger sets (12 parameters for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -314,8 +314,8 @@ class Analysis(Output):
         Returns
         -------
         dict of pairs of str to PairDensity
-            For each pair of names: the number of rows in every cell, and ``lift``, the proportion of target rows in the
-            cell divided by their proportion in the region.
+            For each pair of names: the number of rows in every cell, and ``lift``. The lift is the proportion of target
+            rows in a cell, divided by the proportion of target rows in the region.
 
         Examples
         --------
@@ -340,13 +340,13 @@ class Analysis(Output):
         Parameters
         ----------
         target, region
-            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The columns ``PED``
-            and ``f-ANOVA`` use all rows. ``PED local`` compares the best tenth of the target with the whole target;
-            ``f-ANOVA local`` uses only target rows. Both show what matters among good rows.
+            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The columns ``PED`` and
+            ``f-ANOVA`` use all rows. ``PED local`` compares the best tenth of the target with the whole target;
+            ``f-ANOVA local`` uses only target rows. These two columns show what matters among good rows.
         by
             ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
         top
-            How many parameters the random forest uses. It uses the parameters that the other measures rank highest.
+            The number of parameters for the random forest. They are the ones that the other measures rank highest.
         how
             The other options of `importance`; with ``by="measure"`` only `seed` is allowed.
 
@@ -384,12 +384,12 @@ class Analysis(Output):
         Parameters
         ----------
         budget
-            A column of numbers, if every configuration has a row for each budget; or ``"step"`` for the intermediate
-            values of a log (Optuna's reports, Ray Tune, Lightning …). If None, the budgets are taken from the log.
+            The column of budgets, if every configuration has a row for each budget. ``"step"``: the intermediate values
+            of a log (Optuna's reports, Ray Tune, Lightning …). None: the budgets that the log records.
         target, region
             Quantiles of the rows at each budget; values of the objective cannot be used.
         at
-            The budgets to use. If None, all budgets are used; if there are more than twelve, about twelve of them.
+            The budgets to use; by default all. If there are more than twelve, the default is about twelve of them.
         among
             ``"all"``: at each budget, all trials that have a value, including pruned ones. ``"full"``: only
             configurations that reached the highest budget.
@@ -399,7 +399,7 @@ class Analysis(Output):
         Returns
         -------
         Along
-            The importances by budget, lowest first; ``.since`` is the budget from which the ranking stays the same.
+            The importances by budget, the lowest budget first; from ``.since`` on, the ranking stays the same.
 
         Examples
         --------
@@ -453,7 +453,7 @@ class Analysis(Output):
         Returns
         -------
         Mapping of str to Analysis
-            Analyses by the name of the study, each computed at first use. Quantiles refer to the rows of the study.
+            The analysis of each study, computed at its first use. Quantiles refer to the rows of the study.
 
         Examples
         --------
@@ -470,8 +470,8 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            Boxes, conditions, masks or quantiles, given as for the region of `importance`. Only rows that meet every
-            one of them are used.
+            Boxes, conditions, masks or quantiles, in the same form as `region` in `importance`. A row is used only if
+            it meets all of them.
         at
             Thresholds of the objective that later questions will use, such as ``at_most(0.1)``; this saves time later.
 
@@ -538,8 +538,8 @@ class Analysis(Output):
         Parameters
         ----------
         default
-            Default values by parameter. The default of any other parameter is the median of the trials, or the most
-            frequent category. If None, the defaults of the search space are used if it has any (ConfigSpace, SMAC).
+            Default values by parameter. For a parameter that is not listed, the default is the median of the trials or
+            the most frequent category. If None, the space's own defaults are used if it has any (ConfigSpace, SMAC).
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
@@ -549,8 +549,8 @@ class Analysis(Output):
         -------
         Gains
             For each parameter, with 95 % intervals: the gain if only this parameter is tuned, the loss at its worst
-            value, and the loss if it stays at its default. ``.total`` is the gain from tuning all parameters;
-            ``.path`` shows the steps from the defaults to the best values.
+            value, and the loss if only this parameter stays at its default. ``.total`` is the gain from tuning all
+            parameters; ``.path`` shows the steps from the defaults to the best values.
 
         Raises
         ------
@@ -638,7 +638,7 @@ class Analysis(Output):
         return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
-        """A summary of all results in at most 300 tokens, for agents and logs; each line names the call for its result.
+        """A summary in at most 300 tokens, for agents and logs. Each line names the call that gives the full result.
 
         Parameters
         ----------
@@ -674,10 +674,10 @@ class Analysis(Output):
         Parameters
         ----------
         target, estimator, seed
-            As in `importance`. The bounds are chosen for the best rows of the target: with a model, for its best tenth;
-            without a model, for its best fifth, or for the whole target if the best fifth has fewer than 50 rows.
+            As in `importance`. The bounds are chosen for the best rows of the target. With a model, these are the best
+            tenth. Without a model, they are the best fifth, or all target rows if a fifth is fewer than 50 rows.
         keep
-            The bounds of each narrowed parameter contain at least this fraction of these best rows.
+            The bounds of each narrowed parameter contain at least this fraction of the best rows.
         widen
             Whether to move a bound outwards if good values are most frequent next to it. If False, the
             result suggests the new bound but does not use it.
@@ -687,7 +687,7 @@ class Analysis(Output):
         Returns
         -------
         ReducedSpace
-            A verdict for every parameter; ``.to()`` and ``.export()`` write the space for other tools.
+            A verdict for every parameter; ``.to()`` and ``.export()`` convert the space for other tools.
 
         Examples
         --------

@@ -67,21 +67,27 @@ def analyze(
     Parameters
     ----------
     data
-        A file (CSV, TSV, JSON, JSON lines, Parquet, Arrow IPC), the log of a tool (an Optuna study, its database or
-        journal; folders of SMAC3, Ray Tune, MLflow and others: ``pedanova formats`` lists them), a pandas, Polars or
-        pyarrow table, a dict of arrays, a list of dicts, a structured NumPy array, or a 2-D NumPy array with `names`.
-        Large arrays on a CUDA GPU are counted there, and are not copied to main memory.
+        The table of trials, in one of these forms:
+
+        - a file: CSV, TSV, JSON, JSON lines, Parquet or Arrow IPC;
+        - the log of a tool: an Optuna study, its database or journal, a folder of SMAC3, Ray Tune or MLflow …
+          (``pedanova formats`` lists all of them);
+        - a pandas, Polars or pyarrow table, a dict of arrays, or a list of dicts;
+        - a structured NumPy array, or a 2-D NumPy array with `names`.
+
+        Large arrays on a CUDA GPU are counted on the GPU, and are not copied to main memory.
     objective
-        The name of a column, one number per row, a condition such as ``"verdict == 'good'"``, or a list of names (rows
-        are then ordered by Pareto front). The objective is not needed for a log that names its objective and direction.
+        The name of a column, a condition such as ``"verdict == 'good'"``, or an array with one number per row. For
+        several objectives, a list of names; rows are then ordered by Pareto front. The objective is not needed for a
+        log that names its objective and direction.
     direction
         ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each objective. By default the
-        direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a loss
+        direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a loss is
         minimised). ``notes`` say what was guessed; if the name does not show the direction, the note is a warning.
     space
         The search space: a dict of `Float`, `Int`, `Ordinal`, `Categorical`, `Moving` or `Switch`; or anything that
-        `space_from` reads: a JSON or YAML file, a ConfigSpace, Optuna's distributions. By default the space comes from
-        the log, or is guessed from the data; the notes mention every guess.
+        `space_from` reads, such as a JSON or YAML file or a ConfigSpace. By default the space comes from the log, or is
+        guessed from the data; the notes mention every guess.
     params
         The columns to use as parameters; by default all columns that look like parameters.
     exclude
@@ -99,8 +105,8 @@ def analyze(
     names
         Column names of a 2-D NumPy array.
     levels
-        The quantiles that can be targets without counting the rows again; by default a list from 0.001 to 1. If two
-        analyses are to be added, make the second one with ``levels=first.data.levels``.
+        The quantiles to count, by default a list from 0.001 to 1. Other targets need a new count of the rows. If you
+        want to add two analyses, make the second one with ``levels=first.data.levels``.
     reading
         How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without
         an objective. Example: ``pa.Reading(state="status", failed="worst")``.

@@ -70,7 +70,7 @@ TABLE = (
         "rows",
         metavar="CONDITION",
     ),
-    columns("feasible", help="constraints: booleans (true: feasible), or numbers that must be at most 0", group="rows"),
+    columns("feasible", help="columns of constraints: true means feasible, numbers must be at most 0", group="rows"),
     reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
     reading("state", "the column of trial states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
@@ -100,7 +100,7 @@ QUESTION = (
     ),
     question(
         "baseline",
-        "what the target is compared with: the region's rows (default) or a uniform draw from the space",
+        "region (default): compare the target with the region's rows; uniform: with a uniform draw from the space",
         choices=get_args(Baseline),
     ),
     question(

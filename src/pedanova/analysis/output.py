@@ -191,7 +191,7 @@ class Output:
         ladder
             The quantiles that the sliders of the page offer, such as ``[0.01, 0.1, 0.5, 1.0]``.
         reduce
-            Whether the page contains a smaller search space (`reduce`), which may take some seconds.
+            Whether to compute a smaller search space for the page (`reduce`). This may take some seconds.
         within
             The rows to use, as in `Analysis.within`; None for all rows.
         group
@@ -283,8 +283,8 @@ class Output:
         open
             Whether to open the page in the browser.
         wait
-            Whether to wait until Ctrl-C. If False, the page is served in the background until ``close()``. None: wait,
-            except in a notebook.
+            Whether to wait until Ctrl-C. If False, the page is served in the background until ``close()``. If None, the
+            call waits, except in a notebook.
         how
             The other options of `importance`.
 

@@ -54,8 +54,9 @@ class Across(Pooling):
     Attributes
     ----------
     rows
-        One row per parameter, the most important first: the mean share with its 95 % interval, how much studies differ
-        beyond chance (``spread``), the mean rank, and how many studies have the parameter.
+        One row per parameter, the most important first. Each row has the mean share with its 95 % interval, the mean
+        rank, and the number of studies that have the parameter. ``spread`` says how much the studies differ beyond
+        chance.
     analyses, answers
         Two dicts by name of the study: the analysis of each study, and its importances. `answers` does not contain
         studies for which importances cannot be computed; the notes name these studies.
@@ -65,7 +66,7 @@ class Across(Pooling):
         Friedman's test of all ranks, with mean ranks and the critical difference. None if fewer than
         two studies or fewer than two parameters can be ranked.
     disagreements
-        Parameters that matter clearly more or less in one study than in all others.
+        Parameters that matter clearly more or less in one study than on average in the others.
     target, region
         The target and the region, in words.
     notes
@@ -148,9 +149,12 @@ def across(
     Parameters
     ----------
     data
-        A dict of studies by name. Each study is an `Analysis`, a file that `Analysis.save` wrote, or anything that
-        `analyze` reads. Also a list of files: each study then has the name of its file. Or one table, or the analysis
-        of one table, with a column that names the study of each row (`group`).
+        The studies, in one of three forms:
+
+        - a dict of studies by name. Each study is an `Analysis`, a file that `Analysis.save` wrote, or anything that
+          `analyze` reads;
+        - a list of files. Each study then has the name of its file;
+        - one table or its analysis. Then `group` is the column that names the study of each row.
     objective
         As in `analyze`; not needed if each study is given as an `Analysis`.
     group
@@ -160,10 +164,11 @@ def across(
     within
         The rows to use in every study: a box, a condition, or a list of boxes and conditions that must all be met.
     parts
-        ``"selected"``: quantiles refer to the rows that `within` selects; ``"all"``: to all rows of a study.
+        ``"selected"``: quantiles refer to the rows that `within` selects; ``"all"``: quantiles refer to all rows of a
+        study.
     options
-        The options of `analyze` and of `importance`. `draws` is 500 by default, and a study with a narrow
-        interval gets more weight. With ``draws=0`` all studies have the same weight.
+        The options of `analyze` and of `importance`. `draws` is 500 by default. A study with narrow intervals then has
+        more weight. With ``draws=0``, all studies have the same weight.
 
     Returns
     -------
@@ -174,7 +179,7 @@ def across(
     Raises
     ------
     QueryError
-        Importances can be computed for only one study or for none, or an option is unknown.
+        Importances can be computed for fewer than two studies, or an option is unknown.
     DataError
         A study cannot be read, or the table does not have the column that `group` names.
 
@@ -304,14 +309,13 @@ class StudyDifferences(Differences):
     Attributes
     ----------
     rows
-        One row per parameter, the clearest difference first: ``share`` and ``other`` (the share in the second study),
-        their ``difference`` with ``low``, ``high`` and ``p_adjusted``, the same for the ratios, the good values in both
-        studies, and whether these values ``moved``.
+        One `Difference` for each parameter, the clearest difference first.
     names
         The names of both studies.
     relation
         How the studies are related. ``kind`` is ``"same"`` (equal trials), ``"continued"`` (one study contains the
-        other), ``"again"`` (many equal configurations), ``"other"`` or ``"unknown"``; ``in_words()`` describes it.
+        other), ``"again"`` (many equal configurations), ``"other"`` or ``"unknown"``; ``in_words()`` describes the
+        relation.
     notes
         What was compared, and which parameters are not in both studies.
     densities
@@ -375,15 +379,16 @@ def difference(
     Returns
     -------
     StudyDifferences
-        For each parameter: its shares and ratios in both studies, their differences with 95 % intervals and p-values
-        (adjusted by Holm), its good values in both studies, and whether these values moved. `notes` say how the studies
-        are related, and which parameters were not compared. For two results of `importance`, the result is
-        `Differences`, which contains only shares.
+        For each parameter: its share in both studies, and the difference of the two shares with a 95 % interval and a
+        p-value (adjusted by Holm). Also the ratios and the good values in both studies, and whether the good values
+        moved. `notes` say how the studies are related, and which parameters were not compared. For two results of
+        `importance`, the result is `Differences`, which contains only shares and ratios.
 
     Raises
     ------
     QueryError
-        The studies share no parameter, only one of the two is an analysis, or the baselines of two results differ.
+        The studies have no parameter in common, only one of `a` and `b` is an analysis, or the baselines of two results
+        differ.
 
     Examples
     --------

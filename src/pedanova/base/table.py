@@ -134,7 +134,7 @@ class Table:
         return columns_of(self.rows) | {key: [getattr(row, key) for row in self.rows] for key in self.also}
 
     def printed(self) -> Printed:
-        """The columns as they are printed, with rounded numbers; ratios are also drawn as bars."""
+        """The columns as they are printed, with rounded numbers; the ratio is printed with a bar."""
         columns = self.to_dict().items()
         return [
             TableColumn(name, [short(cell) for cell in cells], parts=bar_parts(cells) if name == "ratio" else ())

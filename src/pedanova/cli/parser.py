@@ -38,8 +38,8 @@ WITHIN = Option(
 )
 OUTPUT = output("output", None, "write to this file instead of the terminal", metavar="FILE")
 FORMAT = output("format", "text", "the output format (default text)", choices=FORMATS)
-NOTES = output("notes", False, "print every note in full, not only the three most important", flag=True)
-ROLES = output("roles", False, "print the role of every column, and the reason, instead of the ranking", flag=True)
+NOTES = output("notes", False, "print all notes in full (default: the three most important)", flag=True)
+ROLES = output("roles", False, "instead of the ranking, print the role of every column and the reason", flag=True)
 QUIET = output("quiet", False, "print only the table", flag=True)
 SAVE = output("save", None, "save the counts in a .pedanova file, for later questions", metavar="FILE")
 SAVE_ROWS = output("save_rows", None, "save the rows too, even if there are more than 5,000", flag=True)
@@ -54,14 +54,12 @@ EXPLORE = output("explore", False, "also open a live page of these trials in the
 GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
 GROUP_BESIDE = replace(GROUP, help="a column that names each row's study; the studies' rankings are shown side by side")
 COLUMNS = output(
-    "columns", "few", "few (default): main columns; all: also ratio, divergence and raw share", choices=("few", "all")
+    "columns", "few", "all: add the columns ratio, divergence and raw share (default few)", choices=("few", "all")
 )
 TOP = output("top", 15, "number of pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
 MOST = replace(TOP, default=20, help="number of parameters to print (default 20; 0: all)")
 TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
-LADDER = Option(
-    "ladder", None, "targets, such as 0.01,0.1 (default: several, from strict to wide)", metavar="T,T,…", several=True
-)
+LADDER = Option("ladder", None, "targets, such as 0.01,0.1 (default: several quantiles)", metavar="T,T,…", several=True)
 ORDER = Option("order", 2, "parameters in a set: 2 for pairs (default), up to 5", choices=(2, 3, 4, 5), type=int)  # type: ignore[arg-type]
 CELLS = Option("cells", "auto", "number of cells for each parameter (default: 8, or 4 for few rows)", metavar="N")
 BUDGET = Option(
@@ -82,12 +80,12 @@ KEEP = Option(
     metavar="K",
     type=float,
 )
-WIDEN = Option("widen", False, "also extend a range if its good values are at a bound", flag=True)
+WIDEN = Option("widen", False, "extend a range if good values are most frequent at its bound", flag=True)
 FOLDS = Option("folds", 5, "number of folds of the cross-validation (default 5)", metavar="N", type=int)
 DEFAULT = Option(
     "default",
     None,
-    "the default configuration, as NAME=VALUE,… (if not given: from the source, or the medians of the trials)",
+    "the default configuration, such as layers=2,optimizer=sgd (if not given: from the source, or medians)",
     metavar="V",
     several=True,
 )
@@ -102,12 +100,12 @@ ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "de
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
 FOLDER = Option("folder", ".", "read files only from this folder (default: the current folder)", metavar="FOLDER")
 BEST = replace(
-    BY_NAME["target"], help=f"the best part of the rows, as a quantile (default {BY_NAME['target'].default:g})"
+    BY_NAME["target"], help=f"the rows that count as good, as a quantile (default {BY_NAME['target'].default:g})"
 )
 PART = replace(BY_NAME["region"], help="the rows to compare the target with, as a quantile (default 1.0: all rows)")
 USED = replace(BY_NAME["region"], help=f"the rows to use: {CHOICES} (default 1.0: all rows)")
 LIVE = [
-    replace(option, help=f"{what}, as a quantile or by value, such as '<= 0.03' (default {option.default:g})")
+    replace(option, help=f"{what}: a quantile, or values such as '<= 0.03' (default {option.default:g})")
     for option, what in ((BY_NAME["target"], "the good rows"), (BY_NAME["region"], "the rows to compare with"))
 ]
 COLUMN = replace(OBJECTIVE, help="the column to optimise; it is not a parameter")
@@ -238,7 +236,7 @@ COMMANDS = (
     ),
     Command(
         "gains",
-        "how much tuning improves on the default values",
+        "how much is gained by tuning each parameter",
         (*QUESTION[:2], USED, WITHIN, DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
     ),
@@ -285,13 +283,13 @@ COMMANDS = (
     ),
     Command(
         "explore",
-        "a live page: select rows, and see what matters there",
+        "a live page: select rows, and see what matters in them",
         (GROUP_BESIDE, *OF_STUDIES[:2], *LIVE, *OF_STUDIES[4:], WATCH, TITLE, PORT, SHOW, THREADS),
         module="pages",
     ),
     Command(
         "space",
-        "the search space, to edit and pass as --space",
+        "print the search space; edit it, and pass it as --space",
         (
             COLUMN,
             *(BY_NAME[name] for name in ("params", "exclude", "study")),

@@ -33,8 +33,8 @@ LARGEST = float(np.finfo(np.float64).max)  # a threshold here separates rows wit
 class Levels:
     """Disjoint ranges of the objective, best first. Each level ends at a threshold (included).
 
-    The last threshold is infinite. So every row of any table has a level. Two analyses can be added
-    if the second was made with the levels of the first: ``analyze(..., levels=first.data.levels)``.
+    The last threshold is infinite, so every row has a level. Two analyses can be added if the second was made with the
+    levels of the first: ``analyze(..., levels=first.data.levels)``.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """For each level except the last, the smallest number above `sign` times the level's threshold."""
+        """For each level except the last: the end that is not included, multiplied by -1 if larger is better."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
@@ -125,7 +125,7 @@ class Levels:
         return replace(self, thresholds=self.sign * cuts, index=index)
 
     def find(self, region: Region, rows: NDArray[np.int64]) -> tuple[int, int]:
-        """The levels of a region, as the two ends of a Python ``range``; `rows` is the number of rows in each level."""
+        """The levels of a region, as (first, last + 1). The argument `rows` is the number of rows in each level."""
         begin, end = region.cuts(self.direction)
         first = 0 if begin is None else self._place(begin, rows)
         last = self.count if end is None else self._place(end, rows)
@@ -158,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the actual fraction of rows up to its threshold; ties can make it exceed the quantile."""
+        """For each quantile, the actual fraction of rows up to its threshold. Ties can make this fraction larger."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

@@ -113,7 +113,7 @@ class Scan:
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them and list them in notes.
     pushdown
         Whether DuckDB, Polars or the database of an ibis table counts the rows. Then only the objective, counts, sums
-        and the names of categories are transferred. By default, this is done for ibis tables only.
+        and the names of categories are transferred. By default, only ibis tables are counted in this way.
     engine
         Where arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted. ``"cuda"`` counts on the GPU and needs
         `pedanova[cuda]`. ``"cpu"`` counts in main memory and can answer every question. None means the GPU, unless the

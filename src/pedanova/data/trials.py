@@ -76,7 +76,7 @@ class Trials(Table):
         return len(self.columns[self.own("row")])
 
     def own(self, word: str) -> str:
-        """The name of the column `word` in this table; ``"row"`` becomes ``"row_"`` if a parameter is called ``"row"``.
+        """The key of the column `word`. If a parameter has the same name, an underscore is added: ``"row_"``.
 
         Parameters
         ----------

@@ -41,7 +41,7 @@ class Densities(Table):
     bandwidth
         Width of the smoothing kernel in cells.
     missing_target, missing_region
-        The fraction of target rows and of region rows that have no value, or a value outside the space.
+        The fraction of target rows and of region rows without a value or with a value outside the space.
     parameter
         The domain that is divided into the cells, such as a `Float`.
     basis
@@ -76,9 +76,9 @@ class Densities(Table):
         return tuple(grid_of(self.parameter).centres())
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:
-        """What a figure shows: bars for categories or at most 40 values, otherwise at most `points` steps of a range.
+        """What a figure shows: a bar for each category or value, or steps if a range has more than 40 values.
 
-        If another drawing is given as `like`, its bins are used again.
+        There are at most `points` steps. If another drawing is given as `like`, its bins are used again.
         """
         bins = bins_of(self.parameter, self.basis.region, points) if like is None else like.bins
         return drawing_of(self, bins, baseline)
@@ -119,9 +119,10 @@ class Densities(Table):
         return panel.gathered(bins, target * panel.target.sum(), base * panel.region.sum())
 
     def good(self, baseline: Baseline = "region") -> list[Good]:
-        """Good values: groups of cells that contain clearly more of the target than of the baseline.
+        """Good values: groups of cells that are clearly more frequent in the target than in the baseline.
 
-        In each group, the fraction of the target is larger by at least 5 percentage points.
+        Each group contains a fraction of the target and a fraction of the baseline. The fraction of the target is at
+        least 5 percentage points larger than the fraction of the baseline.
 
         Parameters
         ----------
@@ -131,8 +132,7 @@ class Densities(Table):
         Returns
         -------
         list of Good
-            One item for each group of neighbouring cells: its values in words, and its fractions of the target and of
-            the baseline.
+            One item for each group of neighbouring cells: its values in words, and the two fractions.
         """
         panels = self.panels(baseline)
         good = [(one, panel) for panel in panels for one in panel.good()]

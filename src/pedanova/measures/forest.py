@@ -90,7 +90,7 @@ class ForestEffects(ShareTable[ForestEffect]):
 def forest_effects(
     observed: Observations, *, clip: float | None = None, trees: int = 64, seed: int = 0, threads: int | None = 1
 ) -> ForestEffects:
-    """Fit a random forest, and compute how much of the variance of its predictions each parameter explains.
+    """Fit a random forest, and compute the fraction of its predictions' variance that each parameter explains.
 
     Parameters
     ----------

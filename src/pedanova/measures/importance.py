@@ -53,13 +53,14 @@ class Importance:
     share
         The fraction of the variance of "is this row in the target?" that the parameter explains alone, corrected for
         chance. The share may be slightly negative if the parameter has no effect. For a conditional parameter, the
-        share measures only the effect of its value; whether it is active is an effect of its parent.
+        share measures only the effect of its value. The effect of being active is part of its parent's share.
     raw_share
-        The share, not corrected for chance. For a conditional parameter, it includes the effect of being active.
+        The share without the correction for chance. For a conditional parameter, it includes the effect of being
+        active.
     raw_ratio
         The parameter's `variance` divided by the sum of all variances: the HPI ratio of the paper.
     divergence
-        PED: the chi-square divergence of the target's density from the baseline's.
+        PED: the chi-square divergence of the target's density from the baseline's density.
     variance
         m² · PED, with m = n_target / n_region.
     n_target, n_region
@@ -68,14 +69,14 @@ class Importance:
         The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
         The two parts of `divergence`: the effect of the parameter's value, and the effect of being active. If a
-        parameter has several domains, `activity` includes the effect of the domain. Without conditions, `activity` is
-        0.
+        parameter has several domains, `activity` includes the effect of which domain is used. If a parameter has one
+        domain and no condition, `activity` is 0.
     value_share, activity_share
         The two parts of `raw_share`: the effect of the parameter's value, and the effect of being active.
     low, high
         The 95 % interval of `share`; None if `draws` is 0.
     p_value
-        How often chance alone would give an importance as large as this one, for the same target and region.
+        The probability that chance alone gives an importance at least this large, with the same target and region.
     p_adjusted
         The p-value adjusted for the number of parameters (Holm).
     significant
@@ -132,7 +133,8 @@ class Importances(ShareTable[Importance]):
     whole
         Whether the region consists of all rows.
     trials
-        If the sampler was adaptive: importances that compare the best trials with a uniform draw. Otherwise empty.
+        After an adaptive sampler: importances that compare the best trials with a uniform draw. Empty for other
+        samplers.
     copies
         Each copy of a parameter and its original, such as ``{"lr_2": "lr"}``. Both carry the same information, have the
         same share, and are one line of the printed table.
@@ -181,7 +183,7 @@ class Importances(ShareTable[Importance]):
         return f"{row.name} (= {', '.join(copies)})" if copies else row.name
 
     def in_full(self) -> Importances:
-        """The same table with all columns printed: also ratio, divergence and raw share.
+        """The same table, printed with the additional columns ratio, divergence and raw share.
 
         Returns
         -------
@@ -256,8 +258,7 @@ class Importances(ShareTable[Importance]):
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
     def summary(self) -> str:
-        """The answer in a few sentences: the most important parameters, good values, parameters without a clear
-        effect."""
+        """The most important parameters, their good values, and parameters without a clear effect, in words."""
         sure, names, parts = self._sure(), self._short(), [self.headline()]
         top = max(self.printed_rows(), key=lambda row: row.share)
         if sure and self.good.get(sure[0].name):

@@ -52,20 +52,21 @@ class Interaction:
     Attributes
     ----------
     names
-        The parameters, in the order of the space; for a pair also `first` and `second`.
+        The parameters, in the order of the space. For a pair, `first` and `second` are the two names.
     interaction
         `closed` minus `additive`: how much the parameters explain together beyond the sum of their separate effects.
         All three numbers are corrected for chance, unless ``corrected=False``.
     closed
         The fraction of the variance of "is this row in the target?" that the parameters explain together.
     additive
-        The fraction that the best sum of separate effects explains; in a larger set, effects of subsets are included.
+        The fraction that the best sum of separate effects explains. For a set of three or more parameters, the sum
+        includes the effects of its subsets.
     redundancy
         For a pair: the sum of both shares minus `additive`; 0 if the parameters are independent.
     first_share, second_share
         For a pair: the fraction that each parameter explains alone, with the same coarse cells.
     p_value
-        How often chance alone would give such a large interaction.
+        The probability that chance alone gives an interaction at least this large.
     p_adjusted
         The p-value adjusted for the number of pairs or sets (Holm).
 
@@ -106,7 +107,7 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Interactions(Table, Mapping[Names, Interaction]):
-    """A table of interactions, the largest first: ``pairs["lr", "depth"].interaction``, names in any order.
+    """A table of interactions, the largest first: ``pairs["lr", "depth"].interaction``. The names can be in any order.
 
     Attributes
     ----------

@@ -31,8 +31,8 @@ class Verdict:
     name
         The parameter.
     advice
-        ``keep``, ``narrow``, ``fix``, ``widen`` (good values are most frequent at a bound), ``drop`` (its condition can
-        no longer be true) or ``undecided``.
+        ``keep``, ``narrow``, ``fix``, ``widen`` (good values are most frequent at a bound), ``drop`` (the condition of
+        the parameter can no longer be true) or ``undecided``.
     reason
         The reason, in one sentence.
     before, after
@@ -43,7 +43,8 @@ class Verdict:
         The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
-        Wider bounds to try, as a pair (low, high), if good values are most frequent at a bound; None: bound unchanged.
+        New bounds (low, high) of a wider range to try, if good values are most frequent at a bound. None: keep the
+        bound.
 
     Examples
     --------
@@ -104,18 +105,18 @@ class Evidence:
         The fraction of the target rows inside all bounds, estimated by cross-validation: `kept` for the whole
         target, `best` for the best fifth of the target.
     inside
-        The fraction of the target rows inside all bounds. It is too optimistic, because the bounds were chosen from the
-        same rows.
+        The fraction of the target rows inside all bounds. This fraction is too optimistic, because the bounds were
+        chosen from the same rows.
     volume
         The fraction of the space that is left. A range is measured on the parameter's scale (log or linear), and fixed
         parameters are ignored.
     enrichment
-        The fraction of the smaller space that is in the target, divided by the fraction of the original space that is
-        in the target. It is None after an adaptive sampler.
+        The probability that a random draw from the smaller space is in the target, divided by the same probability for
+        the original space. It is None after an adaptive sampler.
     rows
         The number of rows that were used.
     estimator
-        ``"surrogate"`` or ``"counts"``: which estimator chose the bounds.
+        The estimator that chose the bounds: ``"surrogate"`` or ``"counts"``.
 
     Examples
     --------
@@ -192,7 +193,7 @@ class ReducedSpace(NamedTable[Verdict]):
         ]
 
     def summary(self) -> str:
-        """A sentence on the fraction of the space that is left and on how many good rows lie inside."""
+        """The fraction of the space that is left, and the fraction of good trials inside it, in words."""
         if self.evidence is None:
             changed = any(row.after != row.before for row in self.rows)
             return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."

@@ -211,7 +211,7 @@ class Moving(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(ShortRepr):
-    """A parameter whose domain depends on another column.
+    """A parameter with a domain that depends on another column.
 
     The parameter is inactive in rows where `domains` has no domain for the value of that column. If `by` is empty, the
     parameter has a range, and special values such as -1 outside this range.

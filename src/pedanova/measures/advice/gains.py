@@ -72,7 +72,8 @@ class Gain:
     name
         The parameter.
     default, best
-        The default value, and the best value if all others stay at their defaults. None if the parameter is inactive.
+        The default value, and the best value if all other parameters stay at their defaults. None if the parameter is
+        inactive.
     gain, low, high
         The gain over the default if only this parameter is tuned, with a 95 % interval.
     wrong, wrong_low, wrong_high
@@ -80,8 +81,8 @@ class Gain:
     left, left_low, left_high
         The loss if this parameter stays at its default and all other parameters are tuned.
     verdict
-        ``safe``: all parameters with this verdict may stay at their defaults together; ``tune``: worth tuning; or
-        ``unsure``.
+        ``safe``: the parameter may stay at its default, together with all other safe parameters. ``tune``: it is worth
+        tuning. ``unsure``: neither is clear.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Estimate:
     more
         The number of further trials; None if even a million trials in total are not enough.
     low, high
-        An interval of about 80 %; `high` is None if there is no upper limit.
+        The ends of an interval around `more` (about 80 %); `high` is None if there is no upper limit.
 
     Examples
     --------
@@ -75,8 +75,9 @@ class NeededTrials:
     share, width
         The share of the parameter, and the width of the share's 95 % interval.
     more, low, high
-        The number of further trials until the interval is narrow enough, and an interval of about 80 % for this number.
-        None means that even a million trials in total are not enough.
+        `more`: the number of further trials until the interval of the share is narrow enough. `low` and `high`: the
+        ends of an interval around this number (about 80 %). None means that even a million trials in total are not
+        enough.
 
     Examples
     --------
@@ -95,18 +96,19 @@ class NeededTrials:
 
 @dataclass(frozen=True, slots=True)
 class StopAdvice:
-    """Whether more trials would hardly change the ranking and the best value.
+    """Advice on whether to run more trials or to stop.
 
     Attributes
     ----------
     settled
-        Whether further trials would hardly change the ranking and the best value.
+        True if more trials would change the ranking and the best value very little. False if they may change more, or
+        if there is no model.
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: if you run four further trials for each trial so far, the best value improves by at most this much
-        (95 % probability); None without a model. `negligible`: a fiftieth of the difference between a typical value and
-        the best value.
+        `better`: the upper limit (95 %) of the best value's improvement if you run four further trials for each trial
+        so far. It is None without a model. `negligible`: an improvement up to this size is negligible. It is a fiftieth
+        of the difference between a typical value and the best value.
 
     Examples
     --------
@@ -152,11 +154,11 @@ class Needed(NamedTable[NeededTrials]):
     pair
         The names of the first two parameters of the ranking.
     width
-        The width at which an interval is narrow enough.
+        An interval of at most this width is narrow enough.
     trials
         The number of trials so far.
     stop
-        A `StopAdvice`: whether more trials would hardly change the ranking and the best value.
+        A `StopAdvice`: whether to run more trials or to stop.
 
     Examples
     --------

@@ -222,7 +222,7 @@ class Along(Table):
         return [(step.budget, step.importances[name]) for step in self.steps]
 
     def by_parameter(self) -> list[list[Importance]]:
-        """For each parameter, its importances at every budget; sorted by importance at the full budget."""
+        """The importances at every budget, by parameter; sorted by the importance at the full budget."""
         return [[step.importances[name] for step in self.steps] for name in self.full.importances]
 
     def to_dict(self) -> dict[str, list[Cell]]:
@@ -253,7 +253,7 @@ class Along(Table):
         ]
 
     def first(self, step: AtBudget) -> str:
-        """The most important parameter with a clear effect at one budget; an empty string if there is none."""
+        """At one budget, the most important parameter with a clear effect; an empty string if no effect is clear."""
         return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
@@ -268,7 +268,7 @@ class Along(Table):
         return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
 
     def summary(self) -> str:
-        """From which budget on the ranking is the same as at the full budget, and the cost of this budget, in words."""
+        """The budget from which the ranking is the same as at the full budget, and its cost, in words."""
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."

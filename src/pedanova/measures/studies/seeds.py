@@ -110,7 +110,7 @@ class Seeds(NamedTable[SeedPart]):
         )
 
     def summary(self) -> str:
-        """The fraction of the variance that is due to the seed, and what it means for shares, in words."""
+        """The fraction of the variance that is due to the seed, and what this means for the shares, in words."""
         *goals, reached = self.rows
         own = "; ".join(
             f"{percent(row.seed)} of the variance of {row.name} ({interval(row.low, row.high)})" for row in goals

@@ -222,7 +222,10 @@ class Difference:
 
     @property
     def clear(self) -> bool:
-        """Whether the shares clearly differ and are not both negligible (by `p_adjusted`, or else by the interval)."""
+        """Whether the shares clearly differ, and at least one share is not negligible.
+
+        The test uses `p_adjusted`. If there is no p-value, it uses the interval.
+        """
         if max(self.share, self.other) < WORTH_A_WORD:
             return False
         if self.p_adjusted is not None:
@@ -231,7 +234,7 @@ class Difference:
 
     @property
     def moved(self) -> bool:
-        """Whether good values clearly differ between the studies, and the parameter matters in at least one."""
+        """Whether the good values of both studies clearly differ, and the parameter matters in at least one study."""
         return self.matters and self.moved_p_adjusted is not None and self.moved_p_adjusted <= LEVEL
 
 

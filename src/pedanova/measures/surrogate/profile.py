@@ -108,7 +108,7 @@ class Profile(Table):
         return [step for step in self.steps if step.rows[0].n_target >= LEAST_TARGET] or list(self.steps)
 
     def by_parameter(self) -> list[list[Importance]]:
-        """For each parameter, its importances at every usable target; sorted by importance at the default target."""
+        """The importances at every usable target, by parameter; sorted by the importance at the default target."""
         steps = self.usable()
         if not steps:
             return []

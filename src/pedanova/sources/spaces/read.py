@@ -47,9 +47,12 @@ def space_from(source: object) -> Space:
     Parameters
     ----------
     source
-        A path to a JSON or YAML file (in the format of pedanova or ConfigSpace, Optuna's distributions, or a W&B
-        sweep); a ConfigSpace object; a dict of `Float`, `Int` and others; a dict of plain values, as in the example; a
-        dict of Optuna's distributions; scikit-learn's ``param_distributions``; or a search space of Ray Tune.
+        One of these:
+
+        - a path to a JSON or YAML file: a space of pedanova or ConfigSpace, Optuna's distributions, or a W&B sweep;
+        - a dict of `Float`, `Int` and others, or a dict of plain values, as in the example;
+        - an object of another tool: a ConfigSpace, a dict of Optuna's distributions, scikit-learn's
+          ``param_distributions``, or a search space of Ray Tune.
 
     Returns
     -------
