@@ -179,7 +179,7 @@ def across(
     Raises
     ------
     QueryError
-        Importances can be computed for fewer than two studies, or an option is unknown.
+        At least two studies are needed for which importances can be computed; or an option is unknown.
     DataError
         A study cannot be read, or the table does not have the column that `group` names.
 

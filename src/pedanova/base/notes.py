@@ -126,7 +126,7 @@ def _word(plain: object) -> Word:
             return Count(plain)
         case {"argument": str(name), "shown": [str(python), str(shell)]}:
             return Arg(name, said=(python, shell))
-    raise FormatError(f"has a note with {str(plain)[:40]!r} where text should be")
+    raise FormatError(f"has a note that contains {str(plain)[:40]!r} instead of text")
 
 
 def added(notes: Iterable[Note]) -> list[Note]:

@@ -26,7 +26,7 @@ from pedanova.errors import PedanovaError, unknown_name
 if TYPE_CHECKING:
     from pedanova.cli import answers, mcp_server, pages  # noqa: F401  (named by the commands, loaded when asked for)
 
-OVERVIEW = """pedanova: which hyperparameters matter, where their good values are, and how sure you can be.
+OVERVIEW = """pedanova: which hyperparameters matter, where good values lie, and how sure you can be.
 
 Try it:
   pedanova demo --report report.html analyse 1,000 real trials and write a report

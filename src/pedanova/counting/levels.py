@@ -143,7 +143,7 @@ class Levels:
             have = ", ".join(percent(part) for part in self.quantiles)
             why = "the data is no longer available" if self.own else "the levels come from another analysis"
             raise LevelsError(
-                f"{cut} were not counted, and {why}; choose one of {have}, or analyze the data again with ",
+                f"there are no counts for {cut}, and {why}; choose one of {have}, or analyze the data again with ",
                 Arg("levels"),
                 "[…]",
             )

@@ -51,9 +51,9 @@ class Importance:
     ratio
         The parameter's `share` divided by the sum of all shares; negative shares are set to zero.
     share
-        The fraction of the variance of "is this row in the target?" that the parameter explains alone, corrected for
-        chance. The share may be slightly negative if the parameter has no effect. For a conditional parameter, the
-        share measures only the effect of its value. The effect of being active is part of its parent's share.
+        Some rows are in the target and others are not. The share is the fraction of this variance that the parameter
+        explains on its own, corrected for chance. It may be slightly negative if the parameter has no effect. For a
+        conditional parameter, only the effect of its value counts; being active is part of its parent's share.
     raw_share
         The share without the correction for chance. For a conditional parameter, it includes the effect of being
         active.
@@ -69,8 +69,8 @@ class Importance:
         The width of the smoothing kernel in cells; 0 for no smoothing.
     value, activity
         The two parts of `divergence`: the effect of the parameter's value, and the effect of being active. If a
-        parameter has several domains, `activity` includes the effect of which domain is used. If a parameter has one
-        domain and no condition, `activity` is 0.
+        parameter has several domains, `activity` includes the effect of the choice of the domain. If a parameter has
+        one domain and no condition, `activity` is 0.
     value_share, activity_share
         The two parts of `raw_share`: the effect of the parameter's value, and the effect of being active.
     low, high

@@ -57,10 +57,10 @@ class Interaction:
         `closed` minus `additive`: how much the parameters explain together beyond the sum of their separate effects.
         All three numbers are corrected for chance, unless ``corrected=False``.
     closed
-        The fraction of the variance of "is this row in the target?" that the parameters explain together.
+        The fraction of the variance that the parameters explain together (see `Importance.share`).
     additive
-        The fraction that the best sum of separate effects explains. For a set of three or more parameters, the sum
-        includes the effects of its subsets.
+        The fraction of the variance that separate effects explain if they are added. For a set of three or more
+        parameters, the effects of its subsets are added, too.
     redundancy
         For a pair: the sum of both shares minus `additive`; 0 if the parameters are independent.
     first_share, second_share

@@ -92,7 +92,7 @@ def meanings_of(importances: Importances) -> dict[str, str]:
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",
         "good values": "good values: values that are clearly more frequent in the target than in other rows.",
         "ratio": "ratio: importance divided by the sum of all importances.",
-        "in best trials": "in best trials: the ratio if your best trials are compared with rows drawn uniformly.",
+        "in best trials": "in best trials: the ratio of your best trials, compared with a uniform draw from the space.",
         "divergence": f"divergence: how much the target's values differ from {base} (PED in the paper).",
         "raw share": "raw share: the importance before the correction for chance.",
         "active in": "active in: the fraction of the rows in which the parameter has a value.",

@@ -214,7 +214,7 @@ class Switch(ShortRepr):
     """A parameter with a domain that depends on another column.
 
     The parameter is inactive in rows where `domains` has no domain for the value of that column. If `by` is empty, the
-    parameter has a range, and special values such as -1 outside this range.
+    parameter has a range and also special values outside this range, such as -1.
 
     Parameters
     ----------

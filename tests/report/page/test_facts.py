@@ -103,7 +103,7 @@ def test_the_ladder_has_what_was_asked_and_enough_rows(steps: pa.Analysis) -> No
     parts = [rung.part for rung in ladder_of(steps.data, [Fraction(3, 10)], None).rungs]
     assert parts == sorted({*RUNGS, Fraction(3, 10)} - {Fraction(1, 100)})  # 4 rows of 400
     ladder = ladder_of(steps.data, [], None)
-    assert ladder.notes == ("the sliders have no step for the best 1 %, because a target needs at least 5 rows",)
+    assert ladder.notes == ("the sliders do not offer the best 1 %, because a target needs at least 5 rows",)
     assert [rung.rows for rung in ladder.rungs][-1] == 400
     assert ladder.rungs[-1].threshold is None
     for rung in ladder.rungs[:-1]:

@@ -97,7 +97,7 @@ class Seeds(NamedTable[SeedPart]):
     def printed(self) -> Printed:
         return [
             self.column("variance of", lambda row: row.name),
-            self.percents("seed", "the seed's"),
+            self.percents("seed", "by the seed"),
             self.column("95 % interval", lambda row: interval(row.low, row.high)),
             self.percents("ceiling"),
             self.column("its interval", lambda row: interval(row.ceiling_low, row.ceiling_high), leave=1),

@@ -49,7 +49,7 @@ pedanova.pane = (function () {
     if (band.part) {
       const [from, to] = band.part, of = all ? "" : " of all rows";
       if (from === 0) return to === 1 ? "all rows" : `the best ${partWords(to)}${of}`;
-      return `the best ${partWords(to)} without the best ${partWords(from)}`;
+      return `rows between the best ${partWords(from)} and the best ${partWords(to)}`;
     }
     const [low, high] = band.value, name = pedanova.facts.objective.name;
     if (low === null) return `${name} ≤ ${pedanova.short(high)}`;

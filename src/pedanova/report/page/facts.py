@@ -100,7 +100,7 @@ def ladder_of(
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
     names = ", ".join(percent(rung.part) for rung in few)
-    words = f"the sliders have no step for the best {names}, because a target needs at least {least} rows"
+    words = f"the sliders do not offer the best {names}, because a target needs at least {least} rows"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
     if len(rungs) > MOST_RUNGS:
@@ -129,7 +129,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
             kept.append(rung)
     if same:
         names = ", ".join(percent(part) for part in sorted(same))
-        words = f"the sliders have no step for the best {names}, because another step already selects the same rows"
+        words = f"the sliders do not offer the best {names}, because another step already selects the same rows"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))
 

@@ -446,8 +446,8 @@ RANKING = (
     "few rows. cost: the cost of the study if every trial stopped at this budget, as a fraction of the full cost."
 )
 CEILING = (
-    "the seed's: the variance between runs of the same configuration, as a fraction of all variance. ceiling: the "
-    "rest of the variance; parameters cannot explain more. averaged: the ceiling if the runs of each "
+    "by the seed: how much of the variance is between runs of the same configuration. ceiling: the rest of the "
+    "variance. The parameters cannot explain more than the ceiling. averaged: the ceiling if the runs of each "
     "configuration are averaged."
 )
 
