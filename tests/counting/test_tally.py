@@ -78,3 +78,14 @@ def test_a_table_of_few_rows_is_kept_as_the_cells_that_hold_some(data: dict[str,
     full = Tally("x", few.parameter, few.levels, few.counts + 1, few.sums)
     assert full.size == few.counts.size
     assert full.rows == few.rows + few.counts.size
+
+
+@pytest.mark.parametrize("largest", [0, 1, 255, 256, 65_535, 65_536, 2**40, -1])
+def test_rows_of_several_levels_are_added_without_overflow(data: dict[str, np.ndarray], largest: int) -> None:
+    one = pa.analyze(data, "y", space={"x": pa.Float(0, 1)}).data.tallies["x"]
+    counts = np.full(one.counts.shape, largest, dtype=np.int64)
+    tally = Tally("x", one.parameter, one.levels, counts, np.zeros(counts.shape))
+    for first, last in ((0, one.levels.count), (0, 3), (2, 9)):
+        assert np.array_equal(tally.between(first, last), counts[first:last].sum(axis=0))
+    assert tally.beyond() == (one.levels.count * largest,) * 2
+    assert tally.rows == counts.sum()

@@ -126,7 +126,10 @@ class Tally:
 
     def _added(self, first: int, last: int) -> NDArray[np.int64]:
         if self._places is None:
-            return np.asarray(self._kept[0][first:last].sum(axis=0, dtype=np.int64))
+            counts = self._kept[0][first:last]
+            if counts.dtype in (np.uint8, np.uint16) and len(counts) < 1 << 16:  # twice as fast, and no sum overflows
+                counts = np.add.reduce(counts.astype(np.uint32), axis=0, dtype=np.uint32, keepdims=True)
+            return np.asarray(counts.sum(axis=0, dtype=np.int64))
         width, total = self.grid.width, np.zeros(self.grid.width, dtype=np.int64)
         inside = slice(*np.searchsorted(self._places, (first * width, last * width)))
         np.add.at(total, self._places[inside] % width, self._kept[0][inside])

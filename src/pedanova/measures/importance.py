@@ -589,8 +589,11 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
     notes = []
     for contrast in contrasts:
         for block in contrast.grid.blocks:
-            target, region = (int(c[block.cells].sum()) for c in (contrast.target, contrast.region))
-            if len(block) > 1 and target < LEAST_TARGET and region < contrast.region.sum():
+            target = int(contrast.target[block.cells].sum())
+            if len(block) <= 1 or target >= LEAST_TARGET:
+                continue
+            region = int(contrast.region[block.cells].sum())
+            if region < contrast.region.sum():
                 rows = f"only {target} of {region:,} active rows are" if region else "no active row is"
                 words = f"{rows} in the target, too few to measure the effect of its value"
                 notes.append(Note("answer", words, subject=contrast.name))
