@@ -47,7 +47,7 @@ class Analysis(Output):
     Attributes
     ----------
     objective, direction
-        The name of the objective (several names are joined), and ``"minimize"`` or ``"maximize"``.
+        The name of the objective (several names are joined), and its direction (``"minimize"`` or ``"maximize"``).
     space
         The search space: given by you, read from the log, or guessed from the data.
     notes
@@ -94,10 +94,10 @@ class Analysis(Output):
         Parameters
         ----------
         target
-            The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least` or `between`. Or a
-            boolean column or mask, a condition such as ``"epochs >= 10"``, or a box such as ``{"lr": (1e-4, 1e-2),
-            "optimizer": {"adam"}}``. All target rows must be in the region. A quantile refers to all rows. But if the
-            region is a mask, a box or a condition, a quantile refers to the rows of the region.
+            The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least` or `between`. It can
+            also be a boolean column or mask, a condition such as ``"epochs >= 10"``, or a box such as
+            ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``. All target rows must be in the region. A quantile refers
+            to all rows. But if the region is a mask, a box or a condition, a quantile refers to the rows of the region.
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline
@@ -270,7 +270,7 @@ class Analysis(Output):
             As in `importance`. P-values are computed from the rows, so the rows must be available.
         order
             The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. If
-            there are many parameters, only those of the strongest pairs form larger sets (12 parameters for triples).
+            there are many parameters, larger sets contain only parameters of the strongest pairs (12 for triples).
         cells
             Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
             the target has few rows.
@@ -335,7 +335,7 @@ class Analysis(Output):
         top: int = ask.TOP,
         **how: Unpack[How],
     ) -> Comparison[Any]:
-        """Several measures (PED-ANOVA and f-ANOVA) side by side, or the importances for several objectives.
+        """Compare several measures (PED-ANOVA and f-ANOVA), or the importances for several objectives.
 
         Parameters
         ----------
@@ -344,9 +344,9 @@ class Analysis(Output):
             ``f-ANOVA`` use all rows. ``PED local`` compares the best tenth of the target with the whole target;
             ``f-ANOVA local`` uses only target rows. These two columns show what matters among good rows.
         by
-            ``"measure"``: several measures; ``"objective"``: each of several objectives, and all of them together.
+            ``"measure"``: compare measures. ``"objective"``: compare each objective, and all objectives together.
         top
-            The number of parameters for the random forest. They are the ones that the other measures rank highest.
+            How many parameters the random forest uses. It uses the parameters that the other measures rank highest.
         how
             The other options of `importance`; with ``by="measure"`` only `seed` is allowed.
 
@@ -389,7 +389,7 @@ class Analysis(Output):
         target, region
             Quantiles of the rows at each budget; values of the objective cannot be used.
         at
-            The budgets to use; by default all. If there are more than twelve, the default is about twelve of them.
+            The budgets to use. By default, all budgets are used, but at most about twelve.
         among
             ``"all"``: at each budget, all trials that have a value, including pruned ones. ``"full"``: only
             configurations that reached the highest budget.
@@ -399,7 +399,7 @@ class Analysis(Output):
         Returns
         -------
         Along
-            The importances by budget, the lowest budget first; from ``.since`` on, the ranking stays the same.
+            The importances by budget, the lowest first. From the budget ``.since`` on, the ranking stays the same.
 
         Examples
         --------
@@ -428,8 +428,8 @@ class Analysis(Output):
         Returns
         -------
         Seeds
-            The fraction of the variance that is due to the seed, for the objective and for "is the row in the target?",
-            with 95 % intervals. Parameters can explain at most the part that is not due to the seed.
+            The fraction of the variance that is due to the seed, with 95 % intervals: one row for each objective,
+            and one row for being in the target. Parameters can explain at most the part that is not due to the seed.
 
         Examples
         --------
@@ -539,7 +539,7 @@ class Analysis(Output):
         ----------
         default
             Default values by parameter. For a parameter that is not listed, the default is the median of the trials or
-            the most frequent category. If None, the space's own defaults are used if it has any (ConfigSpace, SMAC).
+            the most frequent category. If None, the defaults of the space (ConfigSpace, SMAC) are used, if any.
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
@@ -548,8 +548,8 @@ class Analysis(Output):
         Returns
         -------
         Gains
-            For each parameter, with 95 % intervals: the gain if only this parameter is tuned, the loss at its worst
-            value, and the loss if only this parameter stays at its default. ``.total`` is the gain from tuning all
+            For each parameter, with 95 % intervals: the gain from tuning only this parameter, the loss at its worst
+            value, and the loss from leaving only this parameter at its default. ``.total`` is the gain from tuning all
             parameters; ``.path`` shows the steps from the defaults to the best values.
 
         Raises

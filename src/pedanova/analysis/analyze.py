@@ -78,12 +78,13 @@ def analyze(
         Large arrays on a CUDA GPU are counted on the GPU, and are not copied to main memory.
     objective
         The name of a column, a condition such as ``"verdict == 'good'"``, or an array with one number per row. For
-        several objectives, a list of names; rows are then ordered by Pareto front. The objective is not needed for a
-        log that names its objective and direction.
+        several objectives, give a list of names; rows are then ordered by Pareto front. The objective is not needed for
+        a log that names its objective and direction.
     direction
-        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one for each objective. By default the
-        direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a loss is
-        minimised). ``notes`` say what was guessed; if the name does not show the direction, the note is a warning.
+        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one direction for each objective. By
+        default the direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a
+        loss is minimised). ``notes`` say what was guessed; if the name does not show the direction, the note is a
+        warning.
     space
         The search space: a dict of `Float`, `Int`, `Ordinal`, `Categorical`, `Moving` or `Switch`; or anything that
         `space_from` reads, such as a JSON or YAML file or a ConfigSpace. By default the space comes from the log, or is

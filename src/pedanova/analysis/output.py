@@ -233,7 +233,7 @@ class Output:
         height
             The height of the frame in pixels.
         live
-            Whether rows can be selected. By default True if anywidget is installed and the rows are available.
+            Whether rows can be selected. The default is True if anywidget is installed and the rows are available.
         options
             The options of `report`.
 
@@ -275,7 +275,7 @@ class Output:
         start
             The target and the region that the page shows first, as a pair of quantiles or values of the objective.
         source
-            The text for SOURCE in ``pedanova analyze SOURCE``. The page uses it in the shell commands that it shows.
+            The page shows shell commands such as ``pedanova analyze SOURCE``. This text replaces SOURCE.
         group
             A column that names the study of each row; the page then shows the rankings of all studies side by side.
         port

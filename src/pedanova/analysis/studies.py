@@ -58,15 +58,15 @@ class Across(Pooling):
         rank, and the number of studies that have the parameter. ``spread`` says how much the studies differ beyond
         chance.
     analyses, answers
-        Two dicts by name of the study: the analysis of each study, and its importances. `answers` does not contain
-        studies for which importances cannot be computed; the notes name these studies.
+        Two dicts by name of the study: the analysis of each study, and its importances. If the importances of a study
+        cannot be computed, `answers` does not contain this study, and a note says so.
     studies
         For every study: its number of rows, its most important parameters, and how well it agrees with the others.
     ranks
         Friedman's test of all ranks, with mean ranks and the critical difference. None if fewer than
         two studies or fewer than two parameters can be ranked.
     disagreements
-        Parameters that matter clearly more or less in one study than on average in the others.
+        Parameters that matter clearly more or clearly less in one study than in the other studies on average.
     target, region
         The target and the region, in words.
     notes
@@ -167,8 +167,8 @@ def across(
         ``"selected"``: quantiles refer to the rows that `within` selects; ``"all"``: quantiles refer to all rows of a
         study.
     options
-        The options of `analyze` and of `importance`. `draws` is 500 by default. A study with narrow intervals then has
-        more weight. With ``draws=0``, all studies have the same weight.
+        The options of `analyze` and of `importance`. `draws` is 500 by default. Studies with narrow intervals have more
+        weight. But with ``draws=0``, all studies have the same weight.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def across(
     Raises
     ------
     QueryError
-        At least two studies are needed for which importances can be computed; or an option is unknown.
+        Fewer than two studies could be analysed, or an option is unknown.
     DataError
         A study cannot be read, or the table does not have the column that `group` names.
 
@@ -380,9 +380,9 @@ def difference(
     -------
     StudyDifferences
         For each parameter: its share in both studies, and the difference of the two shares with a 95 % interval and a
-        p-value (adjusted by Holm). Also the ratios and the good values in both studies, and whether the good values
-        moved. `notes` say how the studies are related, and which parameters were not compared. For two results of
-        `importance`, the result is `Differences`, which contains only shares and ratios.
+        p-value (adjusted by Holm). The result also contains the ratios and the good values in both studies, and whether
+        the good values moved. `notes` say how the studies are related, and which parameters were not compared. If `a`
+        and `b` are results of `importance`, a `Differences` is returned, which contains only shares and ratios.
 
     Raises
     ------

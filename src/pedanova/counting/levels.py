@@ -53,7 +53,7 @@ class Levels:
     own
         Whether the levels were computed from the counted rows; False if they come from another analysis.
     several
-        Whether there are several objectives; the thresholds are then Pareto ranks.
+        Whether there are several objectives. If True, the thresholds are Pareto ranks.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Levels:
 
     @property
     def boundaries(self) -> NDArray[np.float64]:
-        """For each level except the last: the end that is not included, multiplied by -1 if larger is better."""
+        """For each level except the last: the next number after its threshold, multiplied by -1 if larger is better."""
         with np.errstate(over="ignore", under="ignore"):  # the next number after the largest double is infinity
             return np.nextafter(self.sign * self.thresholds[:-1], np.inf)
 
@@ -158,7 +158,7 @@ class Levels:
         )
 
     def effective(self, rows: NDArray[np.int64]) -> list[float]:
-        """For each quantile, the actual fraction of rows up to its threshold. Ties can make this fraction larger."""
+        """For each quantile, the actual fraction of rows up to its threshold; with ties it can exceed the quantile."""
         total = max(1, int(rows.sum()))
         reached = np.cumsum(rows)
         return [float(reached[level]) / total for level in self.index]

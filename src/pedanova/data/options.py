@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def ending(self) -> NanPolicy:
-        """``"worst"`` if at least one option counts rows as the worst; ``"drop"`` if none does."""
+        """``"worst"`` if `nan`, `failed`, `pruned` or `infeasible` is ``"worst"``; if not, ``"drop"``."""
         return "worst" if "worst" in (self.nan, self.failed, self.pruned, self.infeasible) else "drop"
 
 
@@ -112,8 +112,8 @@ class Scan:
     on_error
         What to do with files that cannot be read: ``"raise"`` an error, or ``"skip"`` them and list them in notes.
     pushdown
-        Whether DuckDB, Polars or the database of an ibis table counts the rows. Then only the objective, counts, sums
-        and the names of categories are transferred. By default, only ibis tables are counted in this way.
+        Whether DuckDB, Polars or the database of an ibis table counts the rows. If True, only the objective, counts,
+        sums and the names of categories are transferred. By default, only ibis tables are counted in this way.
     engine
         Where arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted. ``"cuda"`` counts on the GPU and needs
         `pedanova[cuda]`. ``"cpu"`` counts in main memory and can answer every question. None means the GPU, unless the

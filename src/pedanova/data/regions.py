@@ -74,7 +74,7 @@ class Region:
     high: float | Fraction | None
 
     def cuts(self, direction: Direction) -> tuple[Cut | None, Cut | None]:
-        """The boundaries at the better and at the worse end; None where the region has no limit."""
+        """The boundaries at the better and at the worse end; None for an end without a limit."""
         if self.kind == "quantile":
             begin = Quantile(Fraction(self.low)) if self.low else None
             end = None if self.high is None or self.high == 1 else Quantile(Fraction(self.high))

@@ -41,7 +41,8 @@ class Densities(Table):
     bandwidth
         Width of the smoothing kernel in cells.
     missing_target, missing_region
-        The fraction of target rows and of region rows without a value or with a value outside the space.
+        The fraction of rows without a value or with a value outside the space: among target rows, and among region
+        rows.
     parameter
         The domain that is divided into the cells, such as a `Float`.
     basis
@@ -72,7 +73,7 @@ class Densities(Table):
 
     @property
     def cells(self) -> tuple[Label, ...]:
-        """The label of each cell; for a cell of a range, its middle."""
+        """The label of each cell: its value, or the middle of its range."""
         return tuple(grid_of(self.parameter).centres())
 
     def drawn(self, points: int = 60, *, baseline: Baseline = "region", like: Drawing | None = None) -> Drawing:

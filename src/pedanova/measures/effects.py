@@ -50,7 +50,7 @@ class Marginal(Table):
     mean
         The mean of the objective, smoothed if `bandwidth` is above 0.
     low, high
-        The 95 % interval of the mean; NaN with fewer than two rows.
+        The 95 % interval of the mean; NaN in cells with fewer than two rows.
     edges
         The edges of the cells, in units of the parameter; None if each cell is a single value.
     parameter
@@ -81,7 +81,7 @@ class Marginal(Table):
 
     @property
     def cells(self) -> tuple[Label, ...]:
-        """The label of each cell; for a cell of a range, its middle."""
+        """The label of each cell: its value, or the middle of its range."""
         return tuple(grid_of(self.parameter).centres())
 
     def to_dict(self) -> dict[str, list[Cell]]:
@@ -103,10 +103,10 @@ class Effect:
     ratio
         The parameter's `variance` divided by the sum of the variances of all parameters.
     share
-        The fraction of the objective's variance that the parameter explains alone, corrected for chance. The share may
-        be slightly negative if the parameter has no effect.
+        The fraction of the objective's variance that the parameter explains on its own, corrected for chance. The share
+        may be slightly negative if the parameter has no effect.
     raw_share
-        ``variance / total_variance``, without the correction.
+        ``variance / total_variance``, without the correction for chance.
     variance
         The variance of the marginal means, in squared units of the objective.
     bandwidth

@@ -51,9 +51,10 @@ class Importance:
     ratio
         The parameter's `share` divided by the sum of all shares; negative shares are set to zero.
     share
-        Some rows are in the target and others are not. The share is the fraction of this variance that the parameter
-        explains on its own, corrected for chance. It may be slightly negative if the parameter has no effect. For a
-        conditional parameter, only the effect of its value counts; being active is part of its parent's share.
+        Each row has the number 1 if it is in the target, and 0 if not. The share is the fraction of the variance of
+        these numbers that the parameter explains on its own, corrected for chance. It may be slightly negative if the
+        parameter has no effect. For a conditional parameter, only the effect of its value counts; the effect of being
+        active is part of its parent's share.
     raw_share
         The share without the correction for chance. For a conditional parameter, it includes the effect of being
         active.
@@ -133,11 +134,11 @@ class Importances(ShareTable[Importance]):
     whole
         Whether the region consists of all rows.
     trials
-        After an adaptive sampler: importances that compare the best trials with a uniform draw. Empty for other
-        samplers.
+        If an adaptive sampler chose the trials: importances that compare the best trials with a uniform draw. Empty for
+        other samplers.
     copies
         Each copy of a parameter and its original, such as ``{"lr_2": "lr"}``. Both carry the same information, have the
-        same share, and are one line of the printed table.
+        same share, and are printed on one line.
     good
         The good values of each parameter with a clear effect, in words; the numbers are in `Analysis.densities`.
     full

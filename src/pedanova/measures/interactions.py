@@ -59,12 +59,12 @@ class Interaction:
     closed
         The fraction of the variance that the parameters explain together (see `Importance.share`).
     additive
-        The fraction of the variance that separate effects explain if they are added. For a set of three or more
-        parameters, the effects of its subsets are added, too.
+        The fraction of the variance that is explained by the sum of the separate effects. For a set of three or more
+        parameters, the sum includes the effects of its subsets.
     redundancy
         For a pair: the sum of both shares minus `additive`; 0 if the parameters are independent.
     first_share, second_share
-        For a pair: the fraction that each parameter explains alone, with the same coarse cells.
+        For a pair: the fraction of the variance that each parameter explains on its own, with the same coarse cells.
     p_value
         The probability that chance alone gives an interaction at least this large.
     p_adjusted

@@ -43,8 +43,8 @@ class Verdict:
         The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
         accept only one range.
     beyond
-        New bounds (low, high) of a wider range to try, if good values are most frequent at a bound. None: keep the
-        bound.
+        New bounds (low, high) of a wider range to try, if good values are most frequent at a bound. A bound that is
+        None does not change.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Evidence:
         parameters are ignored.
     enrichment
         The probability that a random draw from the smaller space is in the target, divided by the same probability for
-        the original space. It is None after an adaptive sampler.
+        the original space. It is None if an adaptive sampler chose the trials.
     rows
         The number of rows that were used.
     estimator

@@ -65,21 +65,21 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The gain of tuning one parameter, and the losses if it is set badly or left at its default.
+    """The gain from tuning one parameter, and the losses from setting it badly or leaving it at its default.
 
     Attributes
     ----------
     name
         The parameter.
     default, best
-        The default value, and the best value if all other parameters stay at their defaults. None if the parameter is
-        inactive.
+        The default value, and the best value while all other parameters stay at their defaults. None if the parameter
+        is inactive.
     gain, low, high
-        The gain over the default if only this parameter is tuned, with a 95 % interval.
+        The gain over the default from tuning only this parameter, with a 95 % interval.
     wrong, wrong_low, wrong_high
-        The loss at the parameter's worst value if all other parameters stay at their defaults.
+        The loss at the parameter's worst value while all other parameters stay at their defaults.
     left, left_low, left_high
-        The loss if this parameter stays at its default and all other parameters are tuned.
+        The loss from leaving this parameter at its default while all other parameters are tuned.
     verdict
         ``safe``: the parameter may stay at its default, together with all other safe parameters. ``tune``: it is worth
         tuning. ``unsure``: neither is clear.
@@ -120,7 +120,7 @@ class PathStep:
     gain, low, high
         The gain of this step, with a 95 % interval.
     objective
-        The median of the objective after the step.
+        The predicted objective after the step (the median of the predictions).
 
     Examples
     --------
@@ -141,7 +141,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AblationPath(Table):
-    """The steps from the default to the best configuration; each step is the change with the largest gain.
+    """The steps from the default to the best configuration; each step changes the parameter with the largest gain.
 
     Attributes
     ----------
@@ -171,24 +171,24 @@ class AblationPath(Table):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Gains(NamedTable[Gain]):
-    """The gains of tuning by parameter, the largest first: ``g["lr"].gain``, ``g.total``, ``g.path``.
+    """The gains from tuning, by parameter, the largest first: ``g["lr"].gain``, ``g.total``, ``g.path``.
 
     Attributes
     ----------
     total
-        The gain over the default if all parameters are tuned.
+        The gain over the default from tuning all parameters.
     path
         The steps from the default to the best configuration, one parameter at a time.
     default, best
         The default and the best configuration, as values by parameter; None for inactive parameters.
     safe_loss, tolerance
-        `safe_loss`: the upper 95 % bound of the loss if all safe parameters stay at their defaults. `tolerance`: the
-        largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth of the objective's
-        interquartile range.
+        `safe_loss`: the upper 95 % bound of the loss from leaving all safe parameters at their defaults. `tolerance`:
+        the largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth of the
+        objective's interquartile range.
     objective, direction, region
         The name of the objective, its direction, and the region in words.
     default_was_run
-        Whether some row has exactly the default values. Such a run makes the error of the gains about half as large.
+        Whether some row has exactly the default values. Such a row makes the error of the gains about half as large.
     default_source
         Where the default comes from if you gave none: the median of the trials, or the tool's own default.
 

@@ -36,7 +36,7 @@ class Estimate:
     more
         The number of further trials; None if even a million trials in total are not enough.
     low, high
-        The ends of an interval around `more` (about 80 %); `high` is None if there is no upper limit.
+        The ends of an approximate 80 % interval of `more`; `high` is None if there is no upper limit.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class NeededTrials:
         The share of the parameter, and the width of the share's 95 % interval.
     more, low, high
         `more`: the number of further trials until the interval of the share is narrow enough. `low` and `high`: the
-        ends of an interval around this number (about 80 %). None means that even a million trials in total are not
+        ends of an approximate 80 % interval of this number. None means that even a million trials in total are not
         enough.
 
     Examples
@@ -101,14 +101,14 @@ class StopAdvice:
     Attributes
     ----------
     settled
-        True if more trials would change the ranking and the best value very little. False if they may change more, or
-        if there is no model.
+        True if more trials would change the ranking and the best value very little. False if the ranking or the best
+        value may change more, or if there is no model.
     first, first_stays
         The first parameter, and the probability that it stays first.
     better, negligible
-        `better`: the upper limit (95 %) of the best value's improvement if you run four further trials for each trial
-        so far. It is None without a model. `negligible`: an improvement up to this size is negligible. It is a fiftieth
-        of the difference between a typical value and the best value.
+        `better`: the best value improves by at most this amount (95 % limit) if you run four further trials for each
+        trial so far. It is None without a model. `negligible`: an improvement up to this size is negligible. It is a
+        fiftieth of the difference between a typical value and the best value.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class NextTrial:
     Attributes
     ----------
     values
-        The values of all active parameters, a dict for Optuna's `study.enqueue_trial`.
+        The values of all active parameters, as a dict for Optuna's `study.enqueue_trial`.
     goal
         The purpose of the trial: ``know`` or ``win``.
     reason

@@ -310,7 +310,7 @@ class Comparison(Table, Mapping[str, Answer]):
     meanings
         The meaning of each answer, in words.
     notes
-        Notes on the answers, and which answers were left out.
+        Notes on the answers, and on answers that were left out.
 
     Examples
     --------

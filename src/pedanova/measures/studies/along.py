@@ -155,7 +155,7 @@ class Along(Table):
     steps
         The budgets with enough rows.
     left_out
-        Budgets with too few rows, each with its reason.
+        Budgets that were left out, each with its number of rows and the reason.
 
     Examples
     --------
@@ -182,12 +182,12 @@ class Along(Table):
 
     @property
     def full(self) -> AtBudget:
-        """The highest budget with enough rows; all others are compared with it."""
+        """The highest budget with enough rows; all other budgets are compared with it."""
         return self.steps[-1]
 
     @property
     def since(self) -> float | None:
-        """From this budget on, all rankings are the same as at the full budget; None if there is no such budget."""
+        """The budget from which all rankings are the same as at the full budget; None if there is no such budget."""
         found = None
         for step in reversed(self.steps[:-1]):
             if step.agreement.verdict != "same":
@@ -196,7 +196,7 @@ class Along(Table):
         return found
 
     def cost(self, step: AtBudget) -> float | None:
-        """The budget divided by the full budget; None if the budget is not above 0."""
+        """The budget divided by the full budget; None if the budget is 0 or negative."""
         return step.budget / self.full.budget if step.budget > 0 else None
 
     def of(self, name: str) -> list[tuple[float, Importance]]:

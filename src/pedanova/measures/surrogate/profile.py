@@ -44,7 +44,8 @@ class Profile(Table):
     Attributes
     ----------
     steps
-        One step for each target: `quantile`, `effective` (the actual fraction of the rows, with ties) and `rows`.
+        One step for each target. Each step has `quantile`, `effective` (the actual fraction of the rows, with ties) and
+        `rows`.
     region
         The region, in words.
     estimator
