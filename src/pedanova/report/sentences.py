@@ -74,7 +74,8 @@ def shares_over_studies(pooled: Pooling) -> str:
     if not first:
         return f"Over {len(pooled.answers)} studies, no parameter has a clear effect."
     named = joined([f"{row.name} ({percent(row.share)})" for row in first])
-    return f"Over {len(pooled.answers)} studies, whether a row is in {pooled.target} depends most on {named}."
+    verb = "matters" if len(first) == 1 else "matter"
+    return f"Over {len(pooled.answers)} studies, {named} {verb} most for whether a row is in {pooled.target}."
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:
@@ -92,7 +93,7 @@ def meanings_of(importances: Importances) -> dict[str, str]:
         "p": "p: how often chance alone would give this importance, adjusted for the number of parameters (Holm).",
         "good values": "good values: values that are clearly more frequent in the target than in other rows.",
         "ratio": "ratio: importance divided by the sum of all importances.",
-        "in best trials": "in best trials: the ratio of your best trials, compared with a uniform draw from the space.",
+        "in best trials": "in best trials: the ratio, computed by comparing your best trials with a uniform draw.",
         "divergence": f"divergence: how much the target's values differ from {base} (PED in the paper).",
         "raw share": "raw share: the importance before the correction for chance.",
         "active in": "active in: the fraction of the rows in which the parameter has a value.",

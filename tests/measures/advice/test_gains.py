@@ -107,7 +107,7 @@ def test_the_default_is_the_median_of_the_trials() -> None:
     assert "\ndefault: the median (or most frequent category) of your trials; default={...} sets another\n" in str(
         gains
     )
-    assert "if left: the largest loss if" in str(gains)
+    assert "if left: how much you may lose if" in str(gains)
 
 
 def test_a_default_that_was_run_is_seen() -> None:

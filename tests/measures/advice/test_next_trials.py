@@ -191,7 +191,7 @@ def test_what_cannot_be_proposed_is_refused(tmp_path: Any) -> None:
         pa.load(tmp_path / "a.pedanova").next_trials(2)
     columns = {"low": np.arange(60) / 100, "x": 0.6 + np.arange(60) / 200, "loss": np.arange(60)}
     moving = pa.analyze(columns, "loss", space={"x": pa.Moving("low", 1.0)})
-    with pytest.raises(QueryError, match="its bound 'low' is not in the space"):
+    with pytest.raises(QueryError, match="its bound 'low' is not a parameter"):
         moving.next_trials(2)
 
 

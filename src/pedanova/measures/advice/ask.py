@@ -118,7 +118,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
-        notes.append(Note("answer", "no trial has the default values; run a trial with them for more certain gains"))
+        notes.append(Note("answer", "no trial has the default values; such a trial would make the gains more certain"))
     values = rules.values(start)[0]
     for name, value in (default or {}).items():
         values[name] = None if values[name] is None else exactly(rules.space[name], value)
@@ -237,7 +237,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     if not trusted:
         why = f"only {len(model.rows)} rows" if fitted is None else fitted.objection
         notes.append(
-            Note("answer", f"the model is not reliable yet ({why}): every second proposal is unlike all trials so far")
+            Note("answer", f"the model is not reliable yet ({why}), so every second proposal is unlike every trial")
         )
     best = float(objective.process.predict(objective.embed(run)).min())
     chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)

@@ -238,7 +238,7 @@ def sure_in_words(needed: Needed) -> str:
 
 def gain_in_words(gains: Gains) -> str:
     safe = f"; safe to leave at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
-    return f"tuning all parameters gains {gains.total} over {gains.default_source}{safe}"
+    return f"tuning all parameters improves the objective by {gains.total} over {gains.default_source}{safe}"
 
 
 def next_in_words(data: TrialData, seed: int) -> str:

@@ -25,8 +25,8 @@ from pedanova.space.values import Label
 
 COLUMNS = (
     "gain: how much better the objective gets if only this parameter is tuned. worst loses: how much worse the "
-    "objective gets at this parameter's worst value. if left: the largest loss if this parameter stays at its default "
-    "and all others are tuned. safe: all parameters marked safe may stay at their defaults together."
+    "objective gets at this parameter's worst value. if left: how much you may lose if this parameter stays at its "
+    "default and all others are tuned. safe: all parameters marked safe may stay at their defaults together."
 )
 DRAWS = 96
 ENDS = (0.025, 0.975)
@@ -237,7 +237,8 @@ class Gains(NamedTable[Gain]):
     def summary(self) -> str:
         """The total gain, and the parameters that may stay at their defaults."""
         words = (
-            f"Tuning all parameters gains {self.total} in {self.objective} over {self.default_source or 'the default'}."
+            f"Tuning all parameters improves {self.objective} by {self.total}, "
+            f"compared with {self.default_source or 'the default'}."
         )
         if self.total.low <= 0.0:
             words += " This gain is not certain: its interval begins at 0."

@@ -205,7 +205,7 @@ def choose_next(
         place = int(np.where(left, worth, -np.inf).argmax())
         chance = normal_below((edge - mean[[place]]) / deviation[place])
         among = (
-            f"tests the limit of the best {percent(TARGET)}: {percent(float(chance[0]))} probability of being inside"
+            f"tests the limit of the best {percent(TARGET)}: {percent(float(chance[0]))} probability that it is inside"
         )
         chosen.append((place, goal, "" if goal == "win" else "unlike every trial so far" if fill else among))
         left[place] = False

@@ -97,7 +97,8 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         few = f"{words[0]} of {rows:,} rows are too few, and because of ties no wider target can be used; "
         with explaining(data.notes):
             raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
-    change = f"{words[0]} of {rows:,} rows are too few; used: {result.target}, the strictest target with enough rows"
+    answered = f"the answer is for {result.target}, the strictest target with enough rows"
+    change = f"{words[0]} of {rows:,} rows are too few; {answered}"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
 
 
@@ -427,8 +428,8 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
             lambda: by_forest(None),
         ),
         "forest clipped": (
-            "which parameters explain the variance of a random forest's prediction "
-            f"if the objective is clipped at the worst value of the best {whole}",
+            "which parameters explain the variance of a random forest's prediction, "
+            f"with the objective clipped at the worst value of the best {whole}",
             lambda: by_forest(float(part)),
         ),
     }

@@ -119,8 +119,8 @@ class Seeds(NamedTable[SeedPart]):
         there = f"{percent(reached.seed)} ({interval(reached.low, reached.high)})"
         return (
             f"The seed accounts for {own}: all parameters together cannot account for more than {percent(most)}. "
-            f"Whether a trial is in {self.target} also depends on the seed. The seed accounts for {there} of "
-            f"that variance, so importances cannot exceed {percent(reached.ceiling)}."
+            f"For the question whether a trial is in {self.target}, the seed accounts for {there} of "
+            f"the variance, so importances cannot exceed {percent(reached.ceiling)}."
         )
 
 

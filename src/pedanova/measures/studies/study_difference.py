@@ -64,7 +64,7 @@ class StudyRelation:
             search = "the search spaces differ"
         elif self.drawn:
             why = "the samplers differ, or an adaptive sampler had another seed"
-            search = f"{listed(list(self.drawn), most=3)} were sampled differently ({why}), in the same space"
+            search = f"the spaces are the same, but {listed(list(self.drawn), most=3)} were sampled differently ({why})"
         elif self.kind == "other":
             search += ": the same search with another seed"
         return f"{rows}; {search}"

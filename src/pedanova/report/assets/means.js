@@ -26,7 +26,7 @@ pedanova.means = (function () {
     pane.said(piece.note, said(found, moved, question), moved ? "warned" : "");
     const known = found.parameters.filter((one) => pedanova.parameter(one.parameter).shape);
     const limit = all || known.length <= MOST ? known.length : FIRST, shown = known.filter((one, i) => i < limit || one.parameter === state.chosen);
-    const grid = make("div", "grid means-grid"), more = pedanova.button(all ? "Show fewer" : `Show all ${known.length}`, "How many parameters are drawn", () => { all = !all; pedanova.page.show(); });
+    const grid = make("div", "grid means-grid"), more = pedanova.button(all ? "Show fewer" : `Show all ${known.length}`, "Change how many parameters are shown", () => { all = !all; pedanova.page.show(); });
     pane.clear(piece.body, key(), grid, known.length > MOST ? more : null, ...found.notes.map((note) => make("p", "pane-note", note)));
     const room = parseFloat(getComputedStyle(grid).gridTemplateColumns) - 2, y = scaleOf(found, known);
     grid.append(...shown.map((one) => plot(one, y, Math.max(180, Math.floor(room || 0)), state)));

@@ -76,7 +76,7 @@ pedanova.page = (function () {
 
   /* The fixed parts of the page: the buttons and the footer. */
   function frame(facts) {
-    byId("foot").append(make("p", "", facts.live ? "pedanova on this machine computes the answers."
+    byId("foot").append(make("p", "", facts.live ? "pedanova computes the answers on this machine."
       : "Made by pedanova. This file contains no rows of the data and needs no network."));
     const own = [
       { key: "undo", label: "↶", title: "Undo (Ctrl+Z)", press: pedanova.state.undo, enabled: pedanova.state.canUndo },
@@ -350,7 +350,7 @@ pedanova.page = (function () {
   function refusal({ refused, rows }) {
     if ((rows && rows.selected === 0) || / has 0 rows/.test(refused)) return "No row is selected: widen the selection.";
     const many = refused.match(/^the target has (\d+) of ([\d,]+) rows/);
-    if (many) return `Only ${pedanova.plural(Number(many[1]), "good row")} among ${many[2]}, which is too few for an answer: widen the selection or the target.`;
+    if (many) return `Only ${pedanova.plural(Number(many[1]), "good row")} among ${many[2]} rows. That is too few for an answer: widen the selection or the target.`;
     const words = plain(refused);
     return `${words[0].toUpperCase()}${words.slice(1)}${/[.?!]$/.test(words) ? "" : "."}`;
   }

@@ -113,7 +113,7 @@ pedanova.plane = (function () {
     const seen = few ? (good + 1) / (expected + 1) : lift;
     const group = svg("g", { class: `plane-cell${all ? "" : " empty"}${few ? " few" : ""}${liftPlace(seen) > 3.35 ? " deep" : ""}${liftPlace(seen) > 2.3 ? " bright" : ""}` });
     const ground = svg("rect", { class: "cell", x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5 });
-    if (all) tint(ground, seen); // what is hardly expected is drawn towards "as often"
+    if (all) tint(ground, seen); // what is hardly expected is drawn towards 1×
     group.append(ground);
     if (few && all) group.append(svg("rect", { class: "few-mark", x: x + 0.75, y: y + 0.75, width: wide - 1.5, height: high - 1.5, fill: "url(#few-hatch)" }));
     if (all && wide >= 26) {
@@ -135,7 +135,7 @@ pedanova.plane = (function () {
   }
 
   function scale() {
-    const named = ["¼× or less", "½×", "as often", "2×", "4× or more"].map((text, i) => {
+    const named = ["¼× or less", "½×", "1×", "2×", "4× or more"].map((text, i) => {
       const swatch = make("span", "swatch", text);
       swatch.style.setProperty("--swatch", `var(--lift-${i})`);
       return swatch;

@@ -67,7 +67,7 @@ pedanova.targets = (function () {
   function draw(state, question) {
     if (!steps) return;
     const chosen = pane.selectionWords(question);
-    pane.said(piece.note, `Importance of each parameter for targets from strict to easy${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it. At most ${LINES} parameters are coloured: the strongest with a clear effect at some target. All others are pale.`);
+    pane.said(piece.note, `Importance of each parameter for targets from strict to easy${chosen ? `; only rows with ${chosen}` : ""}. Click a target to select it. Colours mark parameters with a clear effect at some target (the ${LINES} strongest, if there are more). All others are pale.`);
     if (refused || !steps.length) {
       pane.clear(piece.body, make("p", "refused", refused || "No target inside this region has enough rows for an answer."));
       return;

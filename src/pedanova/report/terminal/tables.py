@@ -58,9 +58,9 @@ SET_MEANINGS = {
     "interaction": "how well the parameters together explain whether a row is in the target, beyond what smaller sets "
     "of these parameters explain; ~ marks a set without a clear effect.",
     "together": "what the parameters explain together.",
-    "added": "the sum of what each parameter explains alone.",
+    "added": "what the separate effects of both parameters explain, added together.",
     "by smaller sets": "what smaller sets of these parameters explain.",
-    "overlap": "what is counted for both parameters, because their values depend on each other in these rows.",
+    "overlap": "the sum of both importances minus the column added. It is 0 if the two parameters are independent.",
     "p": "how often chance alone would give this interaction, adjusted for the number of sets.",
 }
 
@@ -447,8 +447,8 @@ RANKING = (
 )
 CEILING = (
     "by the seed: how much of the variance is between runs of the same configuration. ceiling: the rest of the "
-    "variance. The parameters cannot explain more than the ceiling. averaged: the ceiling if the runs of each "
-    "configuration are averaged."
+    "variance. The parameters cannot explain more than the ceiling. averaged: the ceiling after averaging the runs "
+    "of each configuration."
 )
 
 
