@@ -258,8 +258,7 @@ def test_marked_settings_are_the_parameters() -> None:
     assert list(a.space) == ["params_x", "params_y"]
     assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
     assert any(
-        n.startswith("duration: its name does not begin like the names of parameters, such as 'params_x'")
-        for n in a.notes
+        n.startswith("duration: parameters have a prefix, as in 'params_x', but this column has none") for n in a.notes
     )
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
