@@ -349,7 +349,7 @@ def test_a_number_written_in_another_way_than_the_others_is_told() -> None:
     notes = pa.analyze({"part": np.where(part == "auto", "0.5", part), "loss": LOSS}, "loss").notes
     (told,) = [note for note in notes if "has only 1 row, so" in note]
     assert "'0,01'" in told
-    assert "meant as a number" in told
+    assert "if it should be a number" in told
 
 
 def test_what_is_special() -> None:

@@ -85,7 +85,7 @@ FOLDS = Option("folds", 5, "number of folds of the cross-validation (default 5)"
 DEFAULT = Option(
     "default",
     None,
-    "the default configuration, such as layers=2,optimizer=sgd (if not given: from the source, or medians)",
+    "the default configuration, such as layers=2,optimizer=sgd (default: from the source, or the medians)",
     metavar="V",
     several=True,
 )
