@@ -107,7 +107,9 @@ def test_spaces_are_mapped_onto_what_they_share() -> None:
     found = pa.difference(a, b, **FAST)
     inside = int((wide["lr"] <= 1).sum())
     assert any("width" in note and "first" in note for note in found.notes)
-    assert any(f"{inside} of 600 rows, and 400 of 400 rows" in note for note in found.notes)
+    assert any(
+        f"{inside} of 600 rows of the first study, 400 of 400 rows of the second" in note for note in found.notes
+    )
     assert "width" not in found
     assert not found.relation.space
     alone = a.within({"lr": (0, 1)}).importance(**FAST)

@@ -109,7 +109,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())
-    assert "the space is read from space.json beside the log; pass --space FILE for another" in first
+    assert "the space is read from space.json next to the log; pass --space FILE to use another" in first
     assert "trades" not in first
 
 
@@ -166,5 +166,5 @@ def test_a_table_of_results_alone_names_the_option_of_the_command_line(run: Run,
     file.write_text("val_acc,val_f1\n" + "\n".join(f"{i * 7 % 40},{i * 11 % 40}" for i in range(40)) + "\n")
     status, _, err = run("analyze", str(file), "--objective", "val_acc")
     assert status == 2
-    assert "left out; to keep it, name all parameters in --params); name some in --params" in err
+    assert "left out; to keep it, name all parameters in --params); name the parameters in --params" in err
     assert "params=" not in err

@@ -142,7 +142,7 @@ class TestRegions:
             (1.0, 1.0, "contain the same 100 rows"),
             (pa.between(0.1, 0.3), 0.2, "are outside region"),
             (pa.at_most(0), 1.0, "contains no row"),
-            (pa.at_most(50), pa.at_most(20), "30 of the 50 rows of target"),
+            (pa.at_most(50), pa.at_most(20), "has 50 rows, and 30 of them are outside"),
             (pa.at_most(200), 1.0, "contain the same 100 rows"),
         ]:
             with pytest.raises(QueryError, match=reason):

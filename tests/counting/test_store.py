@@ -78,7 +78,7 @@ def test_a_loaded_analysis_says_which_quantiles_there_are(analysis: pa.Analysis,
     assert analysis.importance(0.033, **COUNTS).rows  # the data is at hand: counted again
     with pytest.raises(LevelsError, match=r"3.3 %.*no longer available.*3 %, 4 %"):
         loaded.importance(0.033, **COUNTS)
-    with pytest.raises(LevelsError, match=r"there is no count at the threshold 0.5"):
+    with pytest.raises(LevelsError, match=r"the threshold 0.5 cannot be used"):
         loaded.importance(pa.at_most(0.5), **COUNTS)
 
 

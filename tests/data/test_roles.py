@@ -134,7 +134,7 @@ def test_where_names_mark_the_settings_nothing_else_is_one(prefix: str) -> None:
     settings = [name for name, role in decided.items() if role.is_setting]
     assert settings == [*(f"{prefix}{name}" for name in SETTINGS), f"{prefix}score"]
     assert decided[f"{prefix}seed"].name == "seed"
-    assert "does not begin like the names of parameters" in decided["kl"].why
+    assert "parameters have a prefix, as in" in decided["kl"].why
 
 
 def test_one_column_is_marked_by_a_point_but_not_by_an_underscore() -> None:

@@ -289,7 +289,7 @@ def test_words(analysis: pa.Analysis, inside: np.ndarray) -> None:
 def test_a_target_outside_its_region_says_how_many_rows(analysis: pa.Analysis, trials: Trials) -> None:
     layers = trials["layers"]
     stray, target = int(np.sum(layers == 3)), int(np.sum(layers <= 3))
-    words = f"{stray} of the {target} rows of target .* are outside region .*; choose a smaller target"
+    words = f"target .* has {target} rows, and {stray} of them are outside region .*; choose a smaller target"
     for wanted, region in (
         ({"layers": (1, 3)}, {"layers": (1, 2)}),
         ("layers <= 3", "layers <= 2"),
@@ -300,7 +300,7 @@ def test_a_target_outside_its_region_says_how_many_rows(analysis: pa.Analysis, t
             analysis.importance(wanted, region, **COUNTS)
     best = trials["loss"] <= np.sort(trials["loss"])[39]
     stray = int(np.sum((layers == 1) & ~best))
-    with pytest.raises(QueryError, match=f"{stray} of the {np.sum(layers == 1)} rows of target"):
+    with pytest.raises(QueryError, match=f"has {np.sum(layers == 1)} rows, and {stray} of them are outside region"):
         analysis.importance({"layers": 1}, 0.1, **COUNTS)
 
 

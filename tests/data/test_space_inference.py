@@ -258,8 +258,7 @@ def test_marked_settings_are_the_parameters() -> None:
     assert list(a.space) == ["params_x", "params_y"]
     assert any("parameters params_x, params_y; left out: index, duration" in n for n in a.notes)
     assert any(
-        n.startswith("duration: its name does not begin like the names of parameters, such as 'params_x'")
-        for n in a.notes
+        n.startswith("duration: parameters have a prefix, as in 'params_x', but this column has none") for n in a.notes
     )
     assert (
         len(a) == np.sum(columns["state"] == "COMPLETE") < len(pedanova.analyze(columns, "outcome", exclude=["state"]))
@@ -350,7 +349,7 @@ def test_a_number_written_in_another_way_than_the_others_is_told() -> None:
     notes = pa.analyze({"part": np.where(part == "auto", "0.5", part), "loss": LOSS}, "loss").notes
     (told,) = [note for note in notes if "has only 1 row, so" in note]
     assert "'0,01'" in told
-    assert "meant as a number" in told
+    assert "if it should be a number" in told
 
 
 def test_what_is_special() -> None:

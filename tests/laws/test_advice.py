@@ -46,7 +46,7 @@ REFUSED: dict[str, Case] = {
         {"x": X, "recall": Z, "loss": LOSS}, None, "name one of the columns: recall, loss, x", {"objective": "loss"}
     ),
     "nothing but results": Case(
-        {"val_acc": X, "fit_time": Z, "loss": LOSS}, "loss", "name some in params=", {"params": ["val_acc"]}
+        {"val_acc": X, "fit_time": Z, "loss": LOSS}, "loss", "name the parameters in params=", {"params": ["val_acc"]}
     ),
     "nearly all pruned": Case(
         {"x": X, "state": STATES, "loss": LOSS}, "loss", "reading=pa.Reading(pruned='last')",

@@ -137,7 +137,7 @@ def test_what_a_form_cannot_say_is_said() -> None:
         exports.export(FLAT, "excel")
     with pytest.raises(SpaceError, match="tool 'excel' is unknown; use one of optuna, configspace, raytune, or export"):
         exports.to_tool(FLAT, "excel")
-    with pytest.raises(SpaceError, match=r"there are no objects for 'wandb', only text; use export\('wandb'\)"):
+    with pytest.raises(SpaceError, match=r"a space for 'wandb' is always text; use export\('wandb'\)"):
         exports.to_tool(FLAT, "wandb")
 
 

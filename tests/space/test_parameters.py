@@ -42,7 +42,7 @@ from pedanova.space.parameters import scale_of
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0}}), "does not describe a float"),
         (
             lambda: pa.Space.from_dict({"x": {"type": "float", "low": 0, "high": 1, "grid": [0]}}),
-            "x: a float has no 'grid'; it has low, high, log, when",
+            "x: a float has no field 'grid'; its fields are low, high, log, when",
         ),
         (lambda: pa.Space.from_dict({"x": {"type": "float", "low": 2, "high": 1}}), "x: low=2.0 must"),
         (lambda: pa.Space.from_dict([1]), "must be a dict"),

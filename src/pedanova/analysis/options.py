@@ -70,7 +70,9 @@ TABLE = (
         "rows",
         metavar="CONDITION",
     ),
-    columns("feasible", help="columns of constraints: true means feasible, numbers must be at most 0", group="rows"),
+    columns(
+        "feasible", help="columns of constraints: a row is feasible if its values are true, or at most 0", group="rows"
+    ),
     reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
     reading("state", "the column of trial states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
     reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
@@ -81,7 +83,7 @@ TABLE = (
         "delimiter", "the separator of a CSV file, such as ';' or tab (default: detected)", "columns", metavar="SIGN"
     ),
     reading("decimal", "the decimal separator (default: detected)", "columns", choices=get_args(Decimal)),
-    scan("stream", "read files in parts, with constant memory (default: if they are large)", "large tables", flag=True),
+    scan("stream", "read files in parts, with constant memory (default: only large files)", "large tables", flag=True),
     scan("on_error", "what to do with files that cannot be read", "large tables", choices=get_args(OnError)),
     scan("threads", "number of threads (default: all cores)", "output", metavar="N", type=int),
 )
@@ -100,7 +102,7 @@ QUESTION = (
     ),
     question(
         "baseline",
-        "region (default): compare the target with the region's rows; uniform: with a uniform draw from the space",
+        "region (default): compare the target with the rows of the region; uniform: with a uniform draw from the space",
         choices=get_args(Baseline),
     ),
     question(
@@ -111,14 +113,14 @@ QUESTION = (
     ),
     question(
         "estimator",
-        "counts: count the rows; surrogate: use a model (for few rows); auto (default): the more accurate of the two",
+        "counts: count the rows; surrogate: use a model (for few rows); auto (default): the more accurate one",
         choices=get_args(Estimator),
     ),
     question("draws", "number of random draws for intervals and p-values (0: none)", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
     question(
         "of",
-        "for trials of an adaptive sampler: whether 0.1 means the best 10 % of the space (default) or of the rows",
+        "what 0.1 means for trials of an adaptive sampler: the best 10 % of the space (default), or of the rows",
         choices=get_args(PartsOf),
     ),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),

@@ -197,7 +197,7 @@ def across(
     analyses: Mapping[str, Analysis]
     if isinstance(data, Analysis) and group is not None:
         for name in (["objective"] if objective is not None else []) + list(table):
-            raise QueryError(Arg(name), " was already set in analyze; leave it out, or pass the table instead")
+            raise QueryError(Arg(name), " was already set in analyze; leave it out, or pass a table")
         analyses = data.groups(group)
     elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, **table)
@@ -277,7 +277,7 @@ def grouped_analyses(
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
     if len(observed) != records.rows:
-        words = " cannot be used if some rows are left out, such as earlier steps of a run; choose the rows with "
+        words = " needs all rows, but some were left out, such as earlier steps of a run; choose the rows with "
         raise QueryError(Arg("group"), words, Arg("where"))
     nan, column = request.reading.ending, records.columns[group]
     groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
@@ -291,7 +291,7 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
             alone = "each study alone with ", Arg("where", shown=f'"{group} == …"'), " and pass the analyses by name"
             raise QueryError(Arg(name), words, *alone)
     if request.repeats not in (None, "all"):
-        words = " would average over studies; analyze each study alone and pass the analyses by name"
+        words = " would average over different studies; analyze each study alone and pass the analyses by name"
         raise QueryError(Arg("repeats", request.repeats), words)
     if isinstance(request.where, Region):
         raise QueryError(
@@ -445,11 +445,11 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
         return a, b, notes
     box = listed(list(shared.narrowed))
     if a.observations is None or b.observations is None:
-        words = "the two studies have different ranges; without the rows, the common range cannot be selected"
+        words = "the two studies have different ranges; all rows are compared, because the table is not in memory"
         return a, b, [*notes, Note("doubt", words, subject=box)]
     first, second = a.within(shared.narrowed), b.within(shared.narrowed)
     words = "the two studies have different ranges; only rows inside the common range are compared"
-    kept = f"{first.rows:,} of {a.rows:,} rows, and {second.rows:,} of {b.rows:,} rows"
+    kept = f"{first.rows:,} of {a.rows:,} rows of the first study, {second.rows:,} of {b.rows:,} rows of the second"
     return first, second, [*notes, Note("rows", f"{words}: {kept}", subject=box)]
 
 

@@ -92,7 +92,7 @@ class Note(str):
     @classmethod
     def from_dict(cls, plain: object) -> Note:
         if not isinstance(plain, Mapping) or not isinstance(plain.get("words"), list):
-            raise FormatError(f"has {str(plain)[:40]!r} where a note should be")
+            raise FormatError(f"has {str(plain)[:40]!r} instead of a note")
         kind: Any = plain.get("kind")
         subject, severity = plain.get("subject"), plain.get("severity")
         if kind not in get_args(Kind) or severity not in get_args(Severity) or not isinstance(subject, str):

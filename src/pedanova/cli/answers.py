@@ -68,7 +68,9 @@ SHOWN = 3  # densities that are shown if no parameter is named
 
 def run_roles(options: argparse.Namespace) -> int:
     if is_saved(options):
-        raise QueryError(Arg("roles", True), f" is for tables; {options.file} contains only the parameters")
+        raise QueryError(
+            Arg("roles", True), f" is for tables, not for saved analyses; pass the table instead of {options.file}"
+        )
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     roles = roles_in(options.file, request_of(as_argument(OBJECTIVE, options.objective), **table), options.study)
     return answer(options, roles, draw_roles, key="roles")

@@ -30,8 +30,9 @@ LARGEST = 512 * 2**20  # bytes of a source
 LONGEST_ARGUMENT, LONGEST_NAME, LONGEST_TEXT, LONGEST_ANSWER = 1000, 80, 300, 60_000  # characters
 MOST_ROWS, MOST_TRIALS = 50, 50
 INSTRUCTIONS = (
-    "This server says which hyperparameters of a search matter, where good values are, how certain that is, and what "
-    "to run next. `source` is a file inside the folder of this server. Start with `brief`, a summary of all results."
+    "This server says which hyperparameters of a search matter, where good values are, how certain the results are, "
+    "and what to run next. `source` is a file inside the folder of this server. Start with `brief`, a summary of all "
+    "results."
 )
 
 

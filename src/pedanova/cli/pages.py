@@ -42,7 +42,7 @@ DEMO_LOOK = (
     "because it has no effect. Then look at the densities: good values of learning_rate lie in the middle of its "
     "range. Then set the target to 10 % and the region to 30 %: among good trials, units and epochs matter more."
 )
-STOP = "Press Ctrl-C to stop. Only this machine can open the page, and the address works in one browser only."
+STOP = "Press Ctrl-C to stop. Other machines cannot open the page. Its address works in one browser."
 
 
 def run_report(options: argparse.Namespace) -> int:

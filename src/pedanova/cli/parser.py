@@ -70,7 +70,7 @@ AT = Option(
     "at", None, "budgets to show, such as 1,5,50 (default: at most about twelve)", metavar="B,B,…", several=True
 )
 AMONG = Option(
-    "among", "all", "all (default): trials with a value at the budget; full: only those that reached the full budget",
+    "among", "all", "all (default): trials with a value at the budget; full: trials that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
@@ -85,7 +85,7 @@ FOLDS = Option("folds", 5, "number of folds of the cross-validation (default 5)"
 DEFAULT = Option(
     "default",
     None,
-    "the default configuration, such as layers=2,optimizer=sgd (if not given: from the source, or medians)",
+    "the default configuration, such as layers=2,optimizer=sgd (default: from the source, or the medians)",
     metavar="V",
     several=True,
 )

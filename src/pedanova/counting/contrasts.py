@@ -69,7 +69,7 @@ def check_sizes(wanted: object, base: object, inside: int, stray: int, rows: int
         raise QueryError(f"target ({wanted}) contains no row; choose a wider target")
     if stray:
         raise QueryError(
-            f"{stray:,} of the {inside:,} rows of target ({wanted}) are outside region ({base}); "
+            f"target ({wanted}) has {inside:,} rows, and {stray:,} of them are outside region ({base}); "
             "choose a smaller target, or a region that contains the target"
         )
     if inside == rows:

@@ -199,7 +199,7 @@ def _few_in_words(domain: Parameter, rows: int) -> str:
     (value,) = domain.choices
     meant = isinstance(value, str) and any(char.isdigit() for char in value)
     return f"its value {value!r} {words}" + (
-        "; if it is meant as a number, write it like the other values" if meant else ""
+        "; if it should be a number, write it in the same form as the others" if meant else ""
     )
 
 

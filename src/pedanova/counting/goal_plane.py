@@ -42,7 +42,7 @@ def goal_plane(
 ) -> GoalPlane:
     """Count rows in a grid of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside it."""
     if len(observed.goals) < 2:
-        raise QueryError("there is only one objective; plotting objectives against each other needs two")
+        raise QueryError("there is only one objective; this plot needs two objectives")
     rows = codes < 2
     losses = np.stack([goal.sign * goal.values[rows].astype(np.float64) for goal in observed.goals], axis=1)
     first, second = (observed.goals[axis] for axis in axes)

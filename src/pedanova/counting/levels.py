@@ -141,9 +141,9 @@ class Levels:
                 rank = rank_of(cut.part, int(rows.sum()))
                 return int(np.searchsorted(np.cumsum(rows), rank)) + 1
             have = ", ".join(percent(part) for part in self.quantiles)
-            why = "the data is no longer available" if self.own else "the levels come from another analysis"
+            why = "the rows are no longer available" if self.own else "the levels come from another analysis"
             raise LevelsError(
-                f"there are no counts for {cut}, and {why}; choose one of {have}, or analyze the data again with ",
+                f"{cut} cannot be counted, because {why}; choose one of {have}, or analyze the data again with ",
                 Arg("levels"),
                 "[…]",
             )
@@ -153,7 +153,7 @@ class Levels:
             return int(np.searchsorted(signed, cut.signed, side="right"))
         have = ", ".join(f"{value:g}" for value in self.thresholds[:-1] if abs(value) < LARGEST)
         raise LevelsError(
-            f"there is no count at the threshold {self.sign * cut.signed:g}, and the data is no longer available; "
+            f"the threshold {self.sign * cut.signed:g} cannot be used, because the rows are no longer available; "
             f"choose one of {have}"
         )
 

@@ -240,7 +240,7 @@ def _guess(
     if isinstance(objective, Column) and (named := direction_by_name(objective.name)) is not None:
         return named, _guessed(objective.name, named)
     if not isinstance(objective, str):
-        return "minimize", _unsure("the objective", "minimize", "an array has no name, so the direction is a guess")
+        return "minimize", _unsure("the objective", "minimize", "the array has no name, so the direction is a guess")
     if objective in directions:
         return directions[objective], None
     if objective not in columns:

@@ -79,7 +79,9 @@ MOST_ROWS = 1_000_000
 def rows_kept(observed: Observations) -> Attachment:
     """Convert all rows and columns to a section of a saved file."""
     if len(observed) > MOST_ROWS:
-        raise DataError(f"a file can hold {MOST_ROWS:,} rows, not {len(observed):,}; leave out ", Arg("rows", True))
+        raise DataError(
+            f"a file holds at most {MOST_ROWS:,} rows, not {len(observed):,}; leave out ", Arg("rows", True)
+        )
     arrays: dict[str, NDArray[Any]] = {}
     columns = []
     for i, (name, column) in enumerate(observed.table.items()):

@@ -148,7 +148,9 @@ class Scan:
         if self.stream is False:
             for name in ("executor", "pushdown"):
                 if getattr(self, name):
-                    raise QueryError(Arg(name), " is for tables read in parts; leave out ", Arg("stream", False))
+                    raise QueryError(
+                        Arg(name), " is for tables that are read in parts; leave out ", Arg("stream", False)
+                    )
 
     @property
     def skip(self) -> bool:

@@ -382,7 +382,7 @@ class Reader:
 
     def equal(self, column: Column, values: tuple[Any, ...]) -> Mask:
         if any(isinstance(value, float) and not math.isfinite(value) for value in values):
-            raise QueryError(f"{self.text[:80]!r}: nothing equals infinity; compare with < or >")
+            raise QueryError(f"{self.text[:80]!r}: no value equals infinity; compare with < or >")
         return equals_any(column, values)
 
     def columns(self, left: Column, op: ast.cmpop, right: Column) -> Mask:

@@ -169,7 +169,7 @@ def roles_of(
     marks = marked(names)
     columns = read(marks or names)
     if marks:
-        others = Role("result", f"its name does not begin like the names of parameters, such as {marks[0]!r}")
+        others = Role("result", f"parameters have a prefix, as in {marks[0]!r}, but this column has none")
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}

@@ -412,12 +412,12 @@ def _no_parameter(table: Sequence[str], own: set[str], notes: Sequence[Note]) ->
         beside = "".join(f" {name!r}" for name in sorted(own))
         return (f"the table has no column besides the objective{beside}; add the hyperparameters",)
     if not notes:
-        left = f" leave none of {len(table)} columns; keep at least one"
+        left = f" leave no parameter; keep at least one of {len(table)} columns"
         return (Arg("space"), " and ", Arg("exclude"), left)
     notes = [note for note in notes if note.kind != "roles"]
     words = [word for note in notes[:3] for word in ("; ", f"{note.subject}: ", *note.words)][1:]
     more = f"; and {len(notes) - 3} more" * (len(notes) > 3)
-    return ("no column can serve as a parameter (", *words, f"{more}); name some in ", Arg("params"))
+    return ("no column can serve as a parameter (", *words, f"{more}); name the parameters in ", Arg("params"))
 
 
 def _choose(table: Sequence[str], own: set[str], request: TableOptions, spoken: list[str]) -> list[str]:

@@ -268,7 +268,9 @@ def _params_of(records: Records, request: TableOptions, settings: tuple[str, ...
             raise QueryError(Arg("exclude"), words)
     left = [name for name in metadata.params if name not in exclude and name not in goals]
     if not left:
-        raise QueryError(Arg("exclude"), f" leaves none of {listed(list(metadata.params))}; keep at least one")
+        raise QueryError(
+            Arg("exclude"), f" removes all parameters ({listed(list(metadata.params))}); keep at least one"
+        )
     return left
 
 

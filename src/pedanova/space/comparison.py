@@ -187,11 +187,15 @@ def _domain_notes(
     strange = [study for study in theirs if study not in fitting]
     notes = []
     if absent:
-        words = f"does not vary in {len(absent)} of {len(spaces)} studies; they are left out ({listed(absent)})"
+        words = (
+            f"does not vary in {len(absent)} of {len(spaces)} studies; these studies are left out ({listed(absent)})"
+        )
         notes.append(Note("space", words, subject=name))
     if strange:
         which = f"{len(strange)} of {len(spaces)} studies"
-        words = f"{which} have a different kind of domain than the others; they are left out ({listed(strange)})"
+        words = (
+            f"{which} have a different kind of domain than the others; these studies are left out ({listed(strange)})"
+        )
         notes.append(Note("doubt", words, subject=name))
     if len({one.when for one in fitting.values()}) > 1:
         words = "its conditions differ between studies; the most frequent condition is used"

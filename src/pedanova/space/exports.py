@@ -48,7 +48,7 @@ def export(space: Space, form: str) -> str:
 def to_tool(space: Space, tool: str) -> Any:
     makers = {"optuna": to_optuna, "configspace": to_configspace, "raytune": to_raytune}
     if tool in FORMS and tool not in makers:
-        raise SpaceError(f"there are no objects for {tool!r}, only text; use export({tool!r})")
+        raise SpaceError(f"a space for {tool!r} is always text; use export({tool!r})")
     if tool not in makers:
         raise SpaceError(f"tool {tool!r} is unknown; use one of {', '.join(makers)}, or export() for text")
     return makers[tool](space)
@@ -58,7 +58,7 @@ def left_out(space: Space, form: str) -> list[Note]:
     names = [name for name, parameter in unfolded(space).items() if parameter.when]
     if form in CONDITIONAL or not names:
         return []
-    words = f"{form} cannot express conditions, so {listed(names)} will always be drawn; "
+    words = f"{form} cannot express conditions, so every trial will have values for {listed(names)}; "
     return [Note("doubt", f"{words}use 'code', 'configspace' or 'json'")]
 
 

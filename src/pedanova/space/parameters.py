@@ -241,7 +241,7 @@ class Switch(ShortRepr):
         domains = self.domains
         pairs = tuple(domains.items()) if isinstance(domains, Mapping) else tuple(domains)
         if not isinstance(self.by, str) or not pairs:
-            words = "Switch needs the name of a column and a dict from its values to domains"
+            words = "Switch needs the name of a column and a dict that maps its values to domains"
             raise SpaceError(f"{words}, not {self.by!r}, {domains!r}")
         for value, domain in pairs:
             if not isinstance(domain, Float | Int | Ordinal | Categorical) or domain.when:
@@ -363,7 +363,7 @@ class Space(Mapping[str, Parameter]):
             A domain is incomplete or impossible.
         """
         if not isinstance(plain, Mapping):
-            raise SpaceError(f"{plain!r} must be a dict from names to parameters")
+            raise SpaceError(f"{plain!r} must be a dict that maps names to parameters")
         return cls({name: parameter_from_dict(name, fields) for name, fields in plain.items()})
 
 
@@ -427,7 +427,7 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
     names = KINDS[fields["type"]].__match_args__  # the names of its fields
     strange = [str(key) for key in arguments if key not in names]
     if strange:
-        raise SpaceError(f"{name}: a {fields['type']} has no {strange[0]!r}; it has {', '.join(names)}")
+        raise SpaceError(f"{name}: a {fields['type']} has no field {strange[0]!r}; its fields are {', '.join(names)}")
     try:
         if fields["type"] == "switch":
             arguments["domains"] = [

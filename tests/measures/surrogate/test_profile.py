@@ -108,7 +108,7 @@ def test_notes_tell_who_answered_and_what_is_missing(a: pa.Analysis, tmp_path: P
     a.save(tmp_path / "a.pedanova", rows=False)
     kept = pa.load(tmp_path / "a.pedanova")
     assert "with 300 rows a model would be more accurate" in kept.profile().notes[-1]
-    refuse(LevelsError, "there are no counts for the best 1.7 %", of=lambda: kept.profile(ladder=[0.017]))
+    refuse(LevelsError, "the best 1.7 % cannot be counted", of=lambda: kept.profile(ladder=[0.017]))
     refuse(QueryError, "ladder='0.1' must be a list", of=lambda: a.profile(ladder="0.1"))
     refuse(QueryError, "ladder=3 must be a quantile", of=lambda: a.profile(ladder=[3]))
     refuse(QueryError, "estimator='x' must be", of=lambda: a.profile(estimator="x"))

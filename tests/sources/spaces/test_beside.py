@@ -42,7 +42,7 @@ def test_a_space_in_the_same_folder_is_used(tmp_path: Path, name: str, prefix: s
     a = pa.analyze(table(tmp_path, prefix), "loss")
     assert dict(a.space) == {f"{prefix}lr": Float(1e-5, 1.0, log=True), f"{prefix}depth": Int(1, 9)}
     (note,) = space_notes(a)
-    assert note.startswith(f"the space is read from {name} beside the log; pass space=")
+    assert note.startswith(f"the space is read from {name} next to the log; pass space=")
     assert guess_space(table(tmp_path, prefix), "loss")[0] == a.space
 
 

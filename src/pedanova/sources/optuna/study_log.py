@@ -336,7 +336,7 @@ def parameter_of(name: str, setting: Setting, log: StudyLog, sheet: Sheet) -> Pa
         return _moving(name, setting, sheet)
     low, high = min(d.low for d in setting.distributions), max(d.high for d in setting.distributions)
     ranges = listed([f"{d.low:g} to {d.high:g}" for d in setting.distributions])
-    words = f"its range changed between trials ({ranges}); {low:g} to {high:g} is used"
+    words = f"its range changed between trials ({ranges}); the range {low:g} to {high:g} is used"
     sheet.notes.append(Note("source", words, subject=name))
     whole = all(d.kind == "int" for d in setting.distributions)
     log_scale = all(d.log for d in setting.distributions)

@@ -45,8 +45,8 @@ def with_space_beside(records: Records | TableScan, request: TableOptions, data:
     file, space = next(iter(fitting.items()))
     outside = [name for name in space if whole and not _holds_all_rows(space, name, whole)]
     if len(fitting) == 1 and whole and not outside:
-        words = f"the space is read from {file.name} beside the log; pass "
-        note = Note("space", words, Arg("space", shown="FILE"), " for another")
+        words = f"the space is read from {file.name} next to the log; pass "
+        note = Note("space", words, Arg("space", shown="FILE"), " to use another space")
         return replace(request, space=space, notes=(*request.notes, note))
     why = f", but some values of {listed(outside)} lie outside it" if outside and len(fitting) == 1 else ""
     words = f"{' or '.join(one.name for one in fitting)} may be the search space{why}; pass "

@@ -407,7 +407,7 @@ def as_bound(value: object, given: object, where: str) -> float:
     with suppress(OverflowError):  # a whole number too large for a float
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
-    raise FormatError(f"{where}: {shown(given)} has {shown(value)} where a finite number is needed")
+    raise FormatError(f"{where}: {shown(given)} has {shown(value)} instead of a finite number")
 
 
 def labels_of(choices: object, where: str) -> tuple[Label, ...]:
