@@ -283,13 +283,13 @@ COMMANDS = (
     ),
     Command(
         "explore",
-        "a live page: select rows, and see what matters in them",
+        "a live page: select rows, and see what matters",
         (GROUP_BESIDE, *OF_STUDIES[:2], *LIVE, *OF_STUDIES[4:], WATCH, TITLE, PORT, SHOW, THREADS),
         module="pages",
     ),
     Command(
         "space",
-        "print the search space; edit it, and pass it as --space",
+        "print the search space, to edit and pass as --space",
         (
             COLUMN,
             *(BY_NAME[name] for name in ("params", "exclude", "study")),
