@@ -234,7 +234,7 @@ class Analysis(Output):
         Returns
         -------
         Effects
-            Rows by parameter, the largest first: ``e["lr"].share``. ``e.marginal("lr")`` is the mean objective in each
+            One row for each parameter: ``e["lr"].share``. ``e.marginal("lr")`` is the mean objective in each
             cell of `lr`, with 95 % intervals.
 
         Examples

@@ -58,7 +58,7 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
         words = [
             f", because {rows - better:,} of them are tied; pass ",
             Arg("target", part),
-            f" to select only the {better:,} better rows",
+            f" to select only the {better:,} rows that are better",
         ]
     check_sizes(wanted, base, inside, inside - common, rows, *words)
 

@@ -107,7 +107,7 @@ def forest_effects(
     Returns
     -------
     ForestEffects
-        Rows by parameter, the largest share first; the variance is over the whole search space.
+        One row for each parameter, the largest share first. The variance is over the whole search space.
 
     Raises
     ------

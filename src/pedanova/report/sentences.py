@@ -75,7 +75,7 @@ def shares_over_studies(pooled: Pooling) -> str:
         return f"Over {len(pooled.answers)} studies, no parameter has a clear effect."
     named = joined([f"{row.name} ({percent(row.share)})" for row in first])
     verb = "matters" if len(first) == 1 else "matter"
-    return f"Over {len(pooled.answers)} studies, {named} {verb} most for whether a row is in {pooled.target}."
+    return f"Over {len(pooled.answers)} studies, {named} {verb} most. The target is {pooled.target}."
 
 
 def meanings_of(importances: Importances) -> dict[str, str]:

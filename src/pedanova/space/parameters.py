@@ -211,9 +211,9 @@ class Moving(ShortRepr):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Switch(ShortRepr):
-    """A parameter with a domain that depends on another column.
+    """A parameter with a domain that depends on the column `by`.
 
-    The parameter is inactive in rows where `domains` has no domain for the value of that column. If `by` is empty, the
+    The parameter is inactive in rows in which the value of `by` is not a key of `domains`. If `by` is empty, the
     parameter has a range and also special values outside this range, such as -1.
 
     Parameters

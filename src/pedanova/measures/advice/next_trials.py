@@ -113,7 +113,7 @@ class NextTrials(Table):
         return columns | {"expected": [row.expected for row in self.rows], "reason": [row.reason for row in self.rows]}
 
     def to_json(self) -> str:
-        """The trials as a JSON list of objects, each with the values by parameter and ``pedanova_next``.
+        """The trials as a JSON list. Each trial is an object with its values and ``pedanova_next``.
 
         Returns
         -------

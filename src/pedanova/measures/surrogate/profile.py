@@ -96,7 +96,7 @@ class Profile(Table):
         return steps | columns_of([row for _, row in pairs])
 
     def printed(self) -> Printed:
-        """A table with one line for every quantile and the ratio of every parameter."""
+        """A table of ratios: one line for each quantile, and one column for each parameter."""
         targets = [f"{float(step.quantile):.6g}" for step in self.steps]
         rows = [str(step.rows[0].n_target) for step in self.steps]
         ratios = [{row.name: known_percent(row, row.ratio) for row in step.rows} for step in self.steps]

@@ -41,7 +41,7 @@ pedanova.pairs = (function () {
     if (!pane.refuses(found, list)) {
       const sure = found.rows.filter(isSure).length;
       const what = !found.rows.length ? "There are fewer than two parameters."
-        : sure ? `${pedanova.count(sure)} of ${pedanova.plural(found.rows.length, "pair")} ${sure === 1 ? "has" : "have"} a clear interaction: together, the two parameters explain more than their separate effects, added together.`
+        : sure ? `${pedanova.count(sure)} of ${pedanova.plural(found.rows.length, "pair")} ${sure === 1 ? "has" : "have"} a clear interaction: the two parameters explain more together than the sum of what each explains alone.`
           : "No pair has a clear interaction. An interaction is what two parameters explain together, beyond what each explains alone.";
       pane.said(list.note, moved ? `Shown for ${pane.questionWords(question)}. This file contains no pairs of parameters for the current question.` : what, moved ? "warned" : "");
     }
