@@ -243,7 +243,7 @@ class TestHostile:
         assert stored.moments is not None
         sums, squares = (np.full(stored.levels.count, number) for number in numbers)
         wrong = Moments(stored.moments.centres, stored.moments.rows, sums, squares)
-        with pytest.raises(FormatError, match="impossible sums"):
+        with pytest.raises(FormatError, match="sums of the objective that contradict"):
             from_bytes(to_bytes(replace(stored, moments=wrong)))
 
     @pytest.mark.parametrize("moments", [np.zeros(1), np.zeros((3, 40)), np.zeros((2, 40), dtype="S8")], ids=str)

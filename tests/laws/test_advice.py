@@ -109,7 +109,7 @@ def test_few_rows_are_answered_at_the_strictest_target(rows: int) -> None:
 def test_ties_that_leave_no_wider_target_are_named_and_can_be_forced() -> None:
     a = pa.analyze({"x": X[:10], "loss": [0.0] + [1.0] * 9}, "loss", params=["x"])
     with pytest.raises(
-        PedanovaError, match="because of ties no wider target can be used; run more trials, or pass force=True"
+        PedanovaError, match="Because of ties, there is no wider target; run more trials, or pass force=True"
     ):
         a.importance(**FAST)
     assert a.importance(0.1, force=True, **FAST)["x"].n_target == 1

@@ -675,7 +675,7 @@ class Analysis(Output):
         ----------
         target, estimator, seed
             As in `importance`. The bounds are chosen for the best rows of the target. With a model, these are the best
-            tenth. Without a model, they are the best fifth, or all target rows if a fifth is fewer than 50 rows.
+            tenth of the target. Without a model, they are its best fifth if that has at least 50 rows, or else all.
         keep
             The bounds of each narrowed parameter contain at least this fraction of the best rows.
         widen

@@ -71,7 +71,9 @@ TABLE = (
         metavar="CONDITION",
     ),
     columns(
-        "feasible", help="columns of constraints: a row is feasible if its values are true, or at most 0", group="rows"
+        "feasible",
+        help="columns of constraints: a row is feasible if its values there are true (or numbers up to 0)",
+        group="rows",
     ),
     reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
     reading("state", "the column of trial states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),

@@ -158,7 +158,7 @@ def across(
     objective
         As in `analyze`; not needed if each study is given as an `Analysis`.
     group
-        The column that names the study of each row. All studies then have the space of the whole table.
+        The column that names the study of each row. All these studies have the space of the whole table.
     target, region
         As in `importance`, for each study.
     within

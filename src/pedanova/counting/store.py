@@ -193,7 +193,7 @@ def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[
         finite = np.isfinite(squares)
         possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
     if not np.all(possible | (~finite & (rows > 0))):
-        raise FormatError("has impossible sums of the objective")
+        raise FormatError("has sums of the objective that contradict its numbers of rows")
     return Moments(centres_of(levels), rows, sums, squares, powers_of(levels))
 
 

@@ -155,7 +155,9 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
     if trials:
         return read_trials(trials, place)
     if study is not None and _exists(path):
-        raise DataError(Arg("study", study), f" names one of several studies, but {path} is one table; leave it out")
+        raise DataError(
+            Arg("study", study), f" names one of several studies, but {path} is one table; leave this option out"
+        )
     return files.read_file(str(path), delimiter=delimiter)
 
 
@@ -222,7 +224,7 @@ def read_as(kind: Kind, source: object, study: str | None) -> Records:
     if kind.single and study is not None:
         raise DataError(
             Arg("study", study),
-            f" names one of several studies, but this source ({kind.name}) has only one; leave it out",
+            f" names one of several studies, but this source ({kind.name}) has only one; leave this option out",
         )
     try:
         return kind.read(source) if kind.single else kind.read(source, study)

@@ -204,7 +204,7 @@ def test_odd_grids() -> None:
 def test_what_cannot_be_read(grid: Any) -> None:
     unfitted = GridSearchCV(DummyClassifier(), {"strategy": ["prior"]})
     refuse(DataError, "GridSearchCV is not fitted", "fit(X, y)", of=lambda: read_records(unfitted))
-    refuse(DataError, "'x'", "leave it out", of=lambda: read_records(grid, study="x"))
+    refuse(DataError, "'x'", "leave this option out", of=lambda: read_records(grid, study="x"))
     short = {"mean_test_score": [1.0, 2.0], "param_a": [1]}
     refuse(DataError, "'param_a' has 1 rows", of=lambda: read_records(short))
     refuse(DataError, "'mean_test_score' is 3", of=lambda: read_records({"mean_test_score": 3, "params": []}))

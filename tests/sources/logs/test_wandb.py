@@ -71,7 +71,7 @@ def test_plain_columns(tmp_path: Path) -> None:
 def test_a_frame_of_the_export(tmp_path: Path, library: Any) -> None:
     frame = library.read_csv(write(tmp_path / "export.csv", export("config.")))
     assert read_records(frame).metadata.params == ("config.lr", "config.opt")
-    refuse(DataError, "'x'", "leave it out", of=lambda: read_records(frame, study="x"))
+    refuse(DataError, "'x'", "leave this option out", of=lambda: read_records(frame, study="x"))
 
 
 def test_states_that_are_no_words(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
             if result.rows[0].n_target >= LEAST_TARGET:
                 break
     else:
-        few = f"{words[0]} of {rows:,} rows are too few, and because of ties no wider target can be used; "
+        few = f"{words[0]} of {rows:,} rows are too few. Because of ties, there is no wider target; "
         with explaining(data.notes):
             raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
     answered = f"the answer is for {result.target}, the strictest target with enough rows"

@@ -268,7 +268,7 @@ class Along(Table):
         return html_table(f"{self.heading()}. {self.summary()}", self.printed(), notes=self.notes)
 
     def summary(self) -> str:
-        """The budget from which the ranking is the same as at the full budget, and its cost, in words."""
+        """A sentence: from which budget on the ranking stays the same, and what this budget costs."""
         full = f"{self.name} {short(self.full.budget)}"
         if len(self.steps) == 1:
             return f"Only {full} has enough rows: nothing can be compared."
