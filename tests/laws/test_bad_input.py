@@ -138,11 +138,11 @@ def test_bad_names(names: Any, parts: tuple[str, ...]) -> None:
         *[("params", [value], repr(value)) for value in (5, None, ["lr"], "typo", "loss", "")],
         *[("exclude", value, repr(value)) for value in (5, True)],
         *[("exclude", [value], repr(value)) for value in (5, None, ["lr"], "typo", "")],
-        ("exclude", ["lr", "optimizer", "digits"], "leave none"),
+        ("exclude", ["lr", "optimizer", "digits"], "leave no parameter"),
         *[("space", value, repr(value)) for value in (5, "lr", ["lr"])],
         *[("space", {"lr": value}, f"lr: {value!r}") for value in (5, None, (0, 1), Float)],
         *[("space", {value: Float(0, 1)}, repr(value)) for value in (5, "", None)],
-        ("space", {}, "leave none"),
+        ("space", {}, "leave no parameter"),
     ],
 )
 def test_bad_options(option: str, value: object, part: str) -> None:

@@ -94,5 +94,5 @@ def test_what_is_told() -> None:
     assert found.to_dict()["ceiling"] == [row.ceiling for row in found.rows]
     assert any("1 of 45 rows has no finite value" in note for note in found.notes)
     assert any("15 of 30 configurations are repeated" in note for note in found.notes)
-    assert "Whether a trial is in the best 30 %" in found.summary()
+    assert "whether a trial is in the best 30 %" in found.summary()
     assert "15 of 30 configurations were repeated" in str(found)
