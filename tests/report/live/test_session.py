@@ -110,7 +110,7 @@ def test_facts_say_what_can_be_asked(session: Session, a: pa.Analysis, tmp_path:
     a.save(tmp_path / "kept.pedanova", rows=False)
     kept = Session(pa.load(tmp_path / "kept.pedanova").data).facts()["ask"]
     assert kept["answer"] is True
-    assert "no longer available" in kept["brush"]
+    assert "no longer has" in kept["brush"]
 
 
 def test_too_few_good_rows_are_refused_in_words_and_drawn(session: Session) -> None:

@@ -115,7 +115,7 @@ def test_rungs_of_the_same_rows_are_one() -> None:
     steps = pa.analyze({"x": np.arange(400.0), "y": np.repeat(np.arange(10.0), 40)}, "y", params=["x"])
     ladder = ladder_of(steps.data, [Fraction(1, 10)], None)
     assert [float(rung.part) for rung in ladder.rungs] == [0.1, 0.2, 0.5, 1.0]
-    assert "for the best 1 %, 2 %, 5 %, because another step already selects the same rows" in ladder.notes[0]
+    assert "the best 1 %, 2 %, 5 %, because another step already selects the same rows" in ladder.notes[0]
 
 
 def test_a_loaded_analysis_has_the_rungs_that_were_counted(steps: pa.Analysis, tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_parents_and_bare_runs(store: Store) -> None:
     records = read_records(store({"e": [top, *children, *steps]}))
     assert records.rows == 6
     assert "1 run is the parent of other runs; left out" in records.notes
-    assert "1 runs have no parameters; left out" in records.notes
+    assert "1 run has no parameters; left out" in records.notes
 
 
 def test_odd_metrics(store: Store) -> None:
@@ -148,7 +148,7 @@ def test_runs_that_lost_their_empty_folders(tmp_path: Path) -> None:
     (store / "1" / "bare" / "params").rmdir()
     (store / "1" / "bare" / "metrics").rmdir()
     write(store / "1" / "tags" / "mlflow.note.content", "text")
-    assert "1 runs have no parameters; left out" in read_records(store).notes
+    assert "1 run has no parameters; left out" in read_records(store).notes
 
 
 def test_meta_yaml() -> None:

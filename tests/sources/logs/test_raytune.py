@@ -148,7 +148,7 @@ def test_settings_from_elsewhere(tmp_path: Path) -> None:
     state(tmp_path, [entry(names[1], "TERMINATED", config=config)], metric="loss")
     records = read_records(tmp_path)
     assert cells(records, "lr") == [0.7, 0.8, 0.3]
-    assert "1 trials have no settings that can be read; left out" in records.notes
+    assert "1 trial has no settings that can be read; left out" in records.notes
 
 
 def test_results(tmp_path: Path) -> None:

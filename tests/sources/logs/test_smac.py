@@ -291,7 +291,7 @@ def test_a_condition_that_is_a_range(tmp_path: Path) -> None:
 def test_rows_without_a_configuration(tmp_path: Path) -> None:
     records = read_records(write(tmp_path, [new_row(number, 1.0) for number in (1, 2, 99)]))
     assert records.rows == 2
-    assert any("1 runs have no configuration" in note for note in records.notes)
+    assert any("1 run has no configuration" in note for note in records.notes)
 
 
 @pytest.mark.parametrize(
