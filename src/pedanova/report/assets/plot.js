@@ -97,7 +97,7 @@ pedanova.plot = (function () {
     const { shape } = parameter;
     const name = shape.labels && shape.labels[i] !== undefined ? shape.labels[i] : `${short(shape.edges[i])} – ${short(shape.edges[i + 1])}`;
     const base = (baseline === "uniform" ? density.uniform : density.region)[i], target = density.target[i];
-    const lines = [`${pedanova.nameOf(parameter.name)}: ${name}`, `here: ${percent(target)} of the rows in the target and ${percent(base)} of ${baseline === "uniform" ? "a uniform draw" : "the rows in the region"}`];
+    const lines = [`${pedanova.nameOf(parameter.name)}: ${name}`, `${percent(target)} of the rows in the target, compared with ${percent(base)} of ${baseline === "uniform" ? "a uniform draw" : "the rows in the region"}`];
     if (base > 0) lines.push(`${times(target / base)} as frequent in the target`);
     if (density.low) lines.push(`expected by chance alone: ${percent(density.low[i])} to ${percent(density.high[i])}`);
     return lines.join("\n");
