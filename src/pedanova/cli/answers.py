@@ -36,7 +36,7 @@ from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.needed import first_stays
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importances, is_narrow, is_of_space
+from pedanova.measures.importance import Importances, is_narrow
 from pedanova.measures.question import DEFAULT, LEAST_TO_REDUCE
 from pedanova.measures.questions.ask import Comparison, check_names
 from pedanova.report.names import nesting_of
@@ -126,7 +126,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     if not sure:
         wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"
         return f"Next: run more trials{wider if is_narrow(result) else '.'}"
-    target = options.target if is_of_space(result) else target_of_reduce(a, options)
+    target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
         return f"Next, see where good values lie: {command_line('densities', options, sure[0])}"
     wider = f" (with a wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (

@@ -279,7 +279,7 @@ class Importances(ShareTable[Importance]):
     def next_step(self) -> str:
         """A sentence that suggests the next call in Python."""
         if self._sure():
-            enough = is_of_space(self) or max(row.n_target for row in self.rows) >= LEAST_TO_REDUCE[1]
+            enough = max(row.n_target for row in self.trials or self.rows) >= LEAST_TO_REDUCE[1]
             wider = "" if enough else "target=0.2"
             return f"Next: .reduce({wider}) suggests a smaller search space."
         wider = ", or use a wider target, such as .importance(0.3)" if is_narrow(self) else ""

@@ -425,3 +425,9 @@ def test_the_command_line(table: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert quiet.splitlines()[0].split()[0] == "parameter"
     assert "Notes" not in quiet
     assert quiet.strip() in short
+
+
+def test_a_lone_note_about_the_source_needs_no_hint() -> None:
+    source, guess = Note("source", "read from a study"), Note("space", "guessed", subject="lr")
+    assert in_short([source]) == []
+    assert len(in_short([source, guess])) == 2

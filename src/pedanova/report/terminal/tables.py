@@ -323,8 +323,8 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
     ordered = [*warnings, *_joined(rest, "rows"), *answers, *_grouped(rest), *_joined(rest, "direction")]
     shown = ordered[:MOST_NOTES]
-    if not {*gathered(every)} <= {*shown}:
-        many = len(gathered(every))
+    many = len(gathered(every))
+    if not {*gathered(every)} <= {*shown} and (shown or many > 1):  # a lone note about the source is not worth a hint
         shown.append(
             Note("source", Arg("notes", True), f" prints all {many} notes" if many > 1 else " prints the whole note")
         )
