@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import sys
 from collections import OrderedDict
@@ -14,6 +15,9 @@ from itertools import pairwise
 from numbers import Integral
 from threading import Lock
 from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.errors import Arg, QueryError
 
@@ -135,3 +139,8 @@ class ResultCache(Generic[Value]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ResultCache, (self._most,)  # results can be computed again, but locks cannot be pickled
+
+
+def digest_of(values: NDArray[Any]) -> tuple[str, bytes]:
+    """A short key for an array in a cache."""
+    return values.dtype.str, hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()

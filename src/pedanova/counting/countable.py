@@ -182,7 +182,7 @@ def cell_notes(tallies: Tallies) -> list[Note]:
 def _few_notes(tally: Tally) -> list[Note]:
     if not isinstance(tally.parameter, Switch):
         return []
-    by_cell = tally.by_cell()
+    by_cell = tally.by_cell
     rows = [int(by_cell[block.start : block.stop].sum()) for block in tally.grid.blocks]
     return [
         Note("doubt", _few_in_words(domain, many), subject=tally.name)

@@ -121,7 +121,7 @@ class Tally:
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """The number of rows in each cell, counting only the levels from `first` up to, but not including, `last`."""
         if (first, last) == (0, self.levels.count):
-            return self._by_cell
+            return self.by_cell
         return self._added(first, last)
 
     def _added(self, first: int, last: int) -> NDArray[np.int64]:
@@ -136,21 +136,18 @@ class Tally:
         return total
 
     @cached_property
-    def _by_cell(self) -> NDArray[np.int64]:
+    def by_cell(self) -> NDArray[np.int64]:
+        """The number of rows in each cell, over all levels (read-only)."""
         total = self._added(0, self.levels.count)
         total.flags.writeable = False
         return total
-
-    def by_cell(self) -> NDArray[np.int64]:
-        """The number of rows in each cell, over all levels (read-only)."""
-        return self._by_cell
 
     def beyond(self) -> tuple[int, int]:
         """The number of rows without a value, and the number of rows with a value outside the space."""
         if self._places is None:
             missing, outside = self._kept[0][:, self.grid.missing :].sum(axis=0, dtype=np.int64)
         else:
-            missing, outside = self.by_cell()[self.grid.missing :]
+            missing, outside = self.by_cell[self.grid.missing :]
         return int(missing), int(outside)
 
     def rows_by_level(self) -> NDArray[np.int64]:

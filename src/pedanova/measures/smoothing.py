@@ -7,7 +7,6 @@ kernel P: S_ij = P(i - j) + P(i + j + 1).
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.threads import ResultCache
+from pedanova.base.threads import ResultCache, digest_of
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.waves import fastest_wave
 from pedanova.space.grid import FEW_CELLS, Block, Reals
@@ -132,11 +131,6 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
 # A parameter's shares, notes and densities use the same widths and smooth the same rows.
 _WIDTHS: ResultCache[float] = ResultCache(2048)
 _SMOOTHED: ResultCache[Reals] = ResultCache(2048)
-
-
-def digest_of(values: NDArray[Any]) -> tuple[str, bytes]:
-    """A short key for an array in a cache."""
-    return values.dtype.str, hashlib.blake2b(np.ascontiguousarray(values).data, digest_size=16).digest()
 
 
 def is_flat(cells: int, width: float) -> bool:

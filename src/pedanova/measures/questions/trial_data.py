@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note, added, in_order
-from pedanova.base.threads import ResultCache
+from pedanova.base.threads import ResultCache, digest_of
 from pedanova.counting.arrays import sum_moments
 from pedanova.counting.contrasts import (
     Codes,
@@ -483,10 +482,6 @@ class TrialData:
 def restricted(observed: Observations | None) -> bool:
     """Whether the observations are a selection of the rows of a table."""
     return observed is not None and observed.restricted
-
-
-def digest_of(mask: Mask) -> bytes:
-    return hashlib.blake2b(np.packbits(mask).tobytes()).digest()
 
 
 def first(tallies: Tallies) -> Tally:
