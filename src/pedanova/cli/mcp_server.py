@@ -10,9 +10,10 @@ import argparse
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze as read_source
@@ -23,6 +24,7 @@ from pedanova.cli.output import as_rows
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.measures.question import REGION, TARGET
 
+Answer: TypeAlias = Mapping[str, Any]
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".feather", ".arrow", ".db", ".sqlite", ".sqlite3", ".log")
 SAVED = ".pedanova"
 KINDS = (*SUFFIXES, SAVED)
@@ -95,15 +97,21 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float) else plain(str(value))
 
 
-def answered(work: Callable[[], Mapping[str, Any]]) -> str:
-    """Run `work`, and return its result or its error message as JSON."""
-    try:
-        text = json.dumps(plain(work()), ensure_ascii=False)
-    except PedanovaError as error:
-        text = json.dumps({"error": printable(str(error))[:LONGEST_ARGUMENT]}, ensure_ascii=False)
-    if len(text) > LONGEST_ANSWER:
-        text = json.dumps({"error": "the answer is too long; use pedanova in a shell, with fewer parameters"})
-    return text
+def answered(tool: Callable[..., Mapping[str, Any]]) -> Callable[..., str]:
+    """Wrap a tool so that it returns its answer or its error message as JSON text."""
+
+    @wraps(tool)
+    def answer(*args: Any, **kwargs: Any) -> str:
+        try:
+            text = json.dumps(plain(tool(*args, **kwargs)), ensure_ascii=False)
+        except PedanovaError as error:
+            text = json.dumps({"error": printable(str(error))[:LONGEST_ARGUMENT]}, ensure_ascii=False)
+        if len(text) > LONGEST_ANSWER:
+            text = json.dumps({"error": "the answer is too long; use pedanova in a shell, with fewer parameters"})
+        return text
+
+    answer.__signature__ = signature(tool).replace(return_annotation=str)  # type: ignore[attr-defined]
+    return answer
 
 
 def serve(root: Path) -> Any:
@@ -113,11 +121,16 @@ def serve(root: Path) -> Any:
         from mcp.types import ToolAnnotations
     except ImportError:
         raise MissingLibraryError("pedanova mcp needs the MCP SDK; pip install 'pedanova[mcp]'") from None
-    folder = Folder(root)
+    tools = Tools(Folder(root))
     server = MCPServer("pedanova", instructions=INSTRUCTIONS)
-    for tool in Tools(folder).all():
-        server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(tool)
+    for name in TOOLS:
+        server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))(
+            answered(getattr(tools, name))
+        )
     return server
+
+
+TOOLS = ("brief", "analyse", "importance", "good_values", "gains", "next_trials", "reduce", "difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +139,16 @@ class Tools:
 
     folder: Folder
 
-    def all(self) -> list[Callable[..., str]]:
-        ways = (self.brief, self.analyse, self.importance, self.good_values)
-        return [*ways, self.gains, self.next_trials, self.reduce, self.difference]
-
-    def brief(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
+    def brief(self, source: str, objective: str | None = None, direction: str | None = None) -> Answer:
         """All results in at most 300 tokens: what matters, where good values are, what to run next. JSON."""
-        return answered(lambda: json.loads(self.folder.analysis(source, objective, direction).brief().to_json()))
+        brief: Answer = json.loads(self.folder.analysis(source, objective, direction).brief().to_json())
+        return brief
 
-    def analyse(self, source: str, objective: str | None = None, direction: str | None = None) -> str:
+    def analyse(self, source: str, objective: str | None = None, direction: str | None = None) -> Answer:
         """The contents of a source: trials, objective, search space, and notes on what was assumed. JSON."""
-
-        def work() -> Mapping[str, Any]:
-            a = self.folder.analysis(source, objective, direction)
-            about = {"objective": a.objective, "direction": a.direction, "trials": len(a)}
-            return about | {"space": a.space.to_dict(), "notes": list(a.notes)}
-
-        return answered(work)
+        a = self.folder.analysis(source, objective, direction)
+        about = {"objective": a.objective, "direction": a.direction, "trials": len(a)}
+        return about | {"space": a.space.to_dict(), "notes": list(a.notes)}
 
     def importance(
         self,
@@ -151,25 +157,17 @@ class Tools:
         direction: str | None = None,
         target: float = TARGET,
         region: float = REGION,
-    ) -> str:
+    ) -> Answer:
         """How well each parameter explains whether a trial is among the best (`target=0.1`: the best 10 %). JSON."""
-
-        def work() -> Mapping[str, Any]:
-            result = self.folder.analysis(source, objective, direction).importance(target, region)
-            return {"target": result.target, "importance": as_rows(result.to_dict()), "notes": list(result.notes)}
-
-        return answered(work)
+        result = self.folder.analysis(source, objective, direction).importance(target, region)
+        return {"target": result.target, "importance": as_rows(result.to_dict()), "notes": list(result.notes)}
 
     def good_values(
         self, source: str, objective: str | None = None, direction: str | None = None, target: float = TARGET
-    ) -> str:
+    ) -> Answer:
         """Where the good values of every parameter lie. JSON."""
-
-        def work() -> Mapping[str, Any]:
-            densities = self.folder.analysis(source, objective, direction).densities(None, target)
-            return {"good": {name: [good.words for good in one.good()] for name, one in densities.items()}}
-
-        return answered(work)
+        densities = self.folder.analysis(source, objective, direction).densities(None, target)
+        return {"good": {name: [good.words for good in one.good()] for name, one in densities.items()}}
 
     def gains(
         self,
@@ -177,39 +175,29 @@ class Tools:
         objective: str | None = None,
         direction: str | None = None,
         default: dict[str, str | float | int | bool] | None = None,
-    ) -> str:
+    ) -> Answer:
         """How much the objective improves if a parameter is tuned instead of left at its default. JSON."""
-
-        def work() -> Mapping[str, Any]:
-            result = self.folder.analysis(source, objective, direction).gains(checked(default))
-            return {"summary": result.summary(), "gains": as_rows(result.to_dict()), "notes": list(result.notes)}
-
-        return answered(work)
+        if default is not None and (len(default) > MOST_ROWS or len(json.dumps(default)) > LONGEST_ARGUMENT):
+            raise QueryError(f"default must be at most {LONGEST_ARGUMENT:,} characters of JSON")
+        result = self.folder.analysis(source, objective, direction).gains(default)
+        return {"summary": result.summary(), "gains": as_rows(result.to_dict()), "notes": list(result.notes)}
 
     def next_trials(
         self, source: str, objective: str | None = None, direction: str | None = None, n: int = 5, goal: str = "both"
-    ) -> str:
+    ) -> Answer:
         """Configurations to run next; keep their column `pedanova_next` in your log. JSON.
 
         `goal`: "know" makes the ranking more certain, "win" looks for good trials, "both" alternates.
         """
-
-        def work() -> Mapping[str, Any]:
-            result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)
-            return {"trials": as_rows(result.to_dict()), "notes": list(result.notes)}
-
-        return answered(work)
+        result = self.folder.analysis(source, objective, direction).next_trials(min(n, MOST_TRIALS), goal)
+        return {"trials": as_rows(result.to_dict()), "notes": list(result.notes)}
 
     def reduce(
         self, source: str, objective: str | None = None, direction: str | None = None, target: float = TARGET
-    ) -> str:
+    ) -> Answer:
         """A smaller search space, with a reason for every parameter. JSON."""
-
-        def work() -> Mapping[str, Any]:
-            result = self.folder.analysis(source, objective, direction).reduce(target)
-            return {"summary": result.summary(), "verdicts": as_rows(result.to_dict())}
-
-        return answered(work)
+        result = self.folder.analysis(source, objective, direction).reduce(target)
+        return {"summary": result.summary(), "verdicts": as_rows(result.to_dict())}
 
     def difference(
         self,
@@ -218,21 +206,11 @@ class Tools:
         objective: str | None = None,
         direction: str | None = None,
         target: float = TARGET,
-    ) -> str:
+    ) -> Answer:
         """What matters more in one source than in another. JSON."""
-
-        def work() -> Mapping[str, Any]:
-            first, second = (self.folder.analysis(one, objective, direction) for one in (source, other))
-            result = compare_studies(first, second, target)
-            return {"difference": as_rows(result.to_dict()), "notes": list(result.notes)}
-
-        return answered(work)
-
-
-def checked(default: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    if default is not None and (len(default) > MOST_ROWS or len(json.dumps(default)) > LONGEST_ARGUMENT):
-        raise QueryError(f"default must be at most {LONGEST_ARGUMENT:,} characters of JSON")
-    return default
+        first, second = (self.folder.analysis(one, objective, direction) for one in (source, other))
+        result = compare_studies(first, second, target)
+        return {"difference": as_rows(result.to_dict()), "notes": list(result.notes)}
 
 
 def run_mcp(options: argparse.Namespace) -> int:
