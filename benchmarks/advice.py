@@ -4,7 +4,6 @@
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py win --data DATA_DIR --out win.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py stop --data DATA_DIR --out stop.jsonl --seeds 20 --jobs 2
-    python benchmarks/advice.py time
     python benchmarks/advice.py tell --out gains.jsonl
 
 Cases that are in the file already are not run again, so a run may be stopped and taken up. Without --data only
@@ -17,7 +16,6 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -25,7 +23,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
 
-from shared import by_tpe, options_of, words
+from shared import append_records, by_tpe, options_of, read_records, words
 
 # isort: split
 import numpy as np
@@ -420,9 +418,9 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
                 yield from ((stop_case, name, options.data, seed, sampler) for sampler in ("random", "tpe"))
 
 
-def work(case: tuple[Any, ...]) -> tuple[str, list[Record]]:
+def work(*case: Any) -> list[Record]:
     function, *arguments = case
-    return key_of(case), function(*arguments)
+    return [{"key": key_of(case), **record} for record in function(*arguments)]
 
 
 def key_of(case: tuple[Any, ...]) -> str:
@@ -431,22 +429,12 @@ def key_of(case: tuple[Any, ...]) -> str:
 
 
 def run_all(options: Any) -> None:
-    path = Path(options.out)
-    done = {json.loads(line)["key"] for line in path.read_text().splitlines()} if path.exists() else set()
-    waiting = [case for case in cases_of(options) if key_of(case) not in done]
-    end = time.monotonic() + options.minutes * 60
-    with path.open("a") as file, ProcessPoolExecutor(options.jobs) as pool:
-        for start in range(0, len(waiting), 4 * options.jobs):
-            if time.monotonic() > end:
-                break
-            for key, records in pool.map(work, waiting[start : start + 4 * options.jobs]):
-                for record in records:
-                    file.write(json.dumps({"key": key, **record}) + "\n")
-            file.flush()
+    done = {record["key"] for record in read_records(options.out)}
+    append_records(options.out, options.jobs, work, [case for case in cases_of(options) if key_of(case) not in done])
 
 
 def tell(options: Any) -> None:
-    records = [json.loads(line) for line in Path(options.out).read_text().splitlines()]
+    records = read_records(options.out)
     kinds = {"gains_case": tell_gains, "next_case": tell_next, "win_case": tell_win, "stop_case": tell_stop}
     for kind, tell_them in kinds.items():
         some = [record for record in records if json.loads(record["key"])[0] == kind]
@@ -514,34 +502,18 @@ def tell_gains(records: Sequence[Record]) -> None:
         print(" | ".join(map(str, line)))
 
 
-def tell_time() -> None:
-    """Seconds of the processor that gains take after the fit: 1,000 trials of ten parameters."""
-    rng = np.random.default_rng(0)
-    columns = {f"x{j}": rng.random(1000) for j in range(10)}
-    loss = sum((1 + j) * (columns[f"x{j}"] - 0.4) ** 2 for j in range(10)) + 0.05 * rng.normal(size=1000)
-    analysis = pa.analyze({**columns, "loss": loss}, "loss", space=dict.fromkeys(columns, pa.Float(0, 1)))
-    analysis.importance()
-    for _ in range(5):
-        begin = time.process_time()
-        analysis.gains(dict.fromkeys(columns, 0.9))
-        print(f"{time.process_time() - begin:.3f} s")
-
-
 def main() -> None:
     parser = options_of(__doc__)
-    parser.add_argument("part", choices=("gains", "next", "win", "stop", "time", "tell"))
+    parser.add_argument("part", choices=("gains", "next", "win", "stop", "tell"))
     parser.add_argument("--data", help="the folder of complete tables")
-    parser.add_argument("--out", default="advice.jsonl")
+    parser.add_argument("--out", type=Path, default=Path("advice.jsonl"))
     parser.add_argument("--problems", type=words)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="seed")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--minutes", type=float, default=600.0)
     options = parser.parse_args()
     if options.part == "tell":
         tell(options)
-    elif options.part == "time":
-        tell_time()
     else:
         run_all(options)
 

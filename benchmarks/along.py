@@ -7,11 +7,12 @@ Tables are generated, so that it is known from which budget on the ranking is th
 
 from __future__ import annotations
 
-import argparse
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from shared import Lines, options_of
+
+# isort: split
 import numpy as np
 from numpy.typing import NDArray
 
@@ -141,28 +142,22 @@ def covered_target(seeds: int, part: float = 0.3) -> Iterator[tuple[str, float, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options_of(__doc__)
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--only", default="", help='designs that begin so; "seeds" for those alone')
     given = parser.parse_args()
     seeds, only = given.seeds, given.only
-    begin = time.process_time()
-    print(f"{seeds} tables each\n\n| ranking | configurations | right | too early | too late or none |")
-    print("|---|---|---|---|---|")
+    lines = Lines(f"ranking, {seeds} tables each", "configurations", "right", "too early", "too late or none", first=34)
     for design in (one for one in DESIGNS if one.label.startswith(only)):
-        found = judged(design, seeds)
-        print(
-            f"| {design.name} | {design.rows} | " + " | ".join(f"{part:.0%}" for part in found.values()) + " |",
-            flush=True,
-        )
+        lines.row(design.name, design.rows, *(f"{part:.0%}" for part in judged(design, seeds).values()))
     if only not in ("", "seeds"):
         return
-    print("\n| seeds | the seed's part | held | mean width |\n|---|---|---|---|")
+    print()
+    lines = Lines("seeds", "the seed's part", "held", "mean width", first=34)
     for name, part, held, width in covered(25 * seeds):
-        print(f"| {name} | {part} | {held:.1%} | {width:.2f} |")
+        lines.row(name, part, f"{held:.1%}", f"{width:.2f}")
     for name, truth, held in covered_target(5 * seeds):
-        print(f"| in the best tenth, {name} | {truth:.2f} | {held:.1%} | |")
-    print(f"\n{time.process_time() - begin:.0f} s of CPU time")
+        lines.row(f"in the best tenth, {name}", f"{truth:.2f}", f"{held:.1%}", "")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,8 @@ same kind of machine.
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,6 +23,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))  # for those who import this file from elsewhere
+from shared import Work, medians, options_of, read_records, take_turns
+
+# isort: split
 import numpy as np
 
 import pedanova as pa
@@ -37,26 +39,9 @@ LOSS = 0.10
 LAST = 5
 
 
-Work = Callable[[], object]
-
-
-def cpu_seconds(work: Work) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
-def wall_seconds(work: Work) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def ratio(work: Work, limit: Work, repeats: int, seconds: Callable[[Work], float] = cpu_seconds) -> float:
-    """Median of both, taking turns, so that a slow minute hits both."""
-    pairs = [(seconds(work), seconds(limit)) for _ in range(repeats)]
-    ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
-    return ours / theirs
+def ratio(work: Work, limit: Work, repeats: int, clock: Callable[[], float] = time.process_time) -> float:
+    took = medians(take_turns({"ours": work, "limit": limit}, repeats, clock))
+    return took["ours"] / took["limit"]
 
 
 def measure(rows: int, repeats: int) -> dict[str, float]:
@@ -91,7 +76,7 @@ def measure(rows: int, repeats: int) -> dict[str, float]:
             lambda: pa.analyze(data, objective, space=space),
             lambda: spread(np.add.reduce, pieces, threads=cores),
             repeats,
-            wall_seconds,
+            time.perf_counter,
         ),
         "all pairs / np.histogram": ratio(
             lambda: tally_sets(counted.data.observations, halves, groups), histograms, repeats
@@ -119,9 +104,10 @@ def ordinary_ratios(repeats: int) -> dict[str, float]:
         result[f"another target of {rows} × {parameters} / Optuna's PED-ANOVA"] = further / peer
     many = ordinary.answered(1000, 300)
     with tempfile.TemporaryDirectory() as folder:
-        seconds = [cpu_seconds(work) for work in (many.reduce, lambda: many.report(Path(folder) / "page.html"))]
-    for name, spent in zip(("reduce", "report"), seconds, strict=True):
-        result[f"{name} of 1,000 × 300 / answer of 1,000 × 10"] = spent / ours
+        for name, work in {"reduce": many.reduce, "report": partial(many.report, Path(folder) / "page.html")}.items():
+            start = time.process_time()
+            work()
+            result[f"{name} of 1,000 × 300 / answer of 1,000 × 10"] = (time.process_time() - start) / ours
     command, start = ordinary.command_and_start(repeats)
     return {**result, "pedanova analyze of 200 × 12 / import numpy": command / start}
 
@@ -170,10 +156,6 @@ def commit() -> str:
     return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
-def read_kept() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
-
-
 def losses(now: dict[str, Any], before: list[dict[str, Any]]) -> list[str]:
     """Ratios that rose by more than a tenth over the best of the last runs on such a machine."""
     alike = [one["ratios"] for one in before if one["machine"] == now["machine"] and one["rows"] == now["rows"]][-LAST:]
@@ -209,12 +191,12 @@ def draw(kept: list[dict[str, Any]], place: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--show", action="store_true", help="draw what was kept, and measure nothing")
     options = parser.parse_args()
-    kept = read_kept()
+    kept = read_records(KEPT)
     if options.show:
         place = KEPT.with_suffix(".png")
         draw(kept, place)

@@ -17,7 +17,7 @@ each world and size the form counts that errs least in the mean.
 
 Scores: L1 error of the ratios (0 to 2); whether the first parameter is the right one; how many shares above 2 % the
 95 % interval holds; whether a parameter without an effect is marked as significant; how many shares above 5 % are
-marked; CPU seconds. They are appended to ``DIR/league.csv`` as they come, and a run begun again goes on from there;
+marked; CPU seconds. They are appended to ``DIR/league.jsonl`` as they come, and a run begun again goes on from there;
 truths lie in ``DIR/truth``: delete both for a world that has changed. ``--report`` runs nothing, ``--each`` prints a
 table for every world instead of every group.
 """
@@ -35,7 +35,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from shared import Lines, append_lines, describe, ints, options_of, read_lines, words
+from shared import Lines, append_records, describe, ints, options_of, read_records, words
 
 # isort: split
 import numpy as np
@@ -48,9 +48,7 @@ import pedanova as pa
 LEAST_TARGET = 5  # rows
 FANOVA_CHOICES = 10
 SEEN, LARGE = 0.02, 0.05  # shares that a reader would notice, and that a test should find
-HEADER = ["world", "group", "sampler", "rows", "seed", "peer", "question", "l1", "first", "covered", "idle_marked",
-          "power", "seconds", "refused"]  # fmt: skip
-Line: TypeAlias = dict[str, str]
+Line: TypeAlias = dict[str, Any]
 AnyWorld: TypeAlias = World | TableWorld
 
 # --- peers -----------------------------------------------------------------------------------------
@@ -142,7 +140,7 @@ def forms_of(peer: str, space: Space) -> dict[str, Peer]:
 
 def score(
     data: Path | None, folder: Path, name: str, sampler: str, rows: int, seed: int, peers: Sequence[str]
-) -> list[list[object]]:
+) -> list[Line]:
     """The lines of all peers on one sample."""
     warnings.simplefilter("ignore")
     warm_up(tuple(peers))
@@ -151,19 +149,19 @@ def score(
     questions = [question for question in world.questions if np.ceil(question[0] * rows) >= LEAST_TARGET]
     sample = world.sample(sampler, rows, seed)
     idle = np.isin(list(world.space), world.idle)
-    place = [name, world.group, sampler, rows, seed]
-    lines: list[list[object]] = []
+    place = {"world": name, "group": world.group, "sampler": sampler, "rows": rows, "seed": seed}
+    lines: list[Line] = []
     for peer in peers:
         for form, ask in forms_of(peer, world.space).items():
             try:
                 began = time.process_time()
                 for question, answer, true in zip(questions, ask(sample, questions), truths, strict=False):
-                    seconds = time.process_time() - began
-                    lines.append([*place, form, text_of(question), *scores(answer, true, idle), seconds, ""])
+                    about = {"peer": form, "question": text_of(question), "seconds": time.process_time() - began}
+                    lines.append(place | about | scores(answer, true, idle))
                     began = time.process_time()
             except Exception as error:  # a refusal is an answer too
                 why = f"{type(error).__name__}: {error}".splitlines()[0]
-                lines.append([*place, form, "", *[""] * 6, why])
+                lines.append(place | {"peer": form, "refused": why})
     return lines
 
 
@@ -181,19 +179,19 @@ def text_of(question: Question) -> str:
     return f"{target} in {'all' if question[1] == 1.0 else region}"
 
 
-def scores(answer: Answer, true: Reals, idle: Any) -> list[object]:
-    """L1, first, covered, idle_marked, power; empty where there is nothing to score."""
-    cells: list[object] = [""] * 5
+def scores(answer: Answer, true: Reals, idle: Any) -> Line:
+    """The scores; those with nothing to score are left out."""
+    found: Line = {}
     if true.sum() > 0:
-        cells[0] = float(np.abs(ratios(answer.shares) - ratios(true)).sum())
-        cells[1] = int(true[np.argmax(answer.shares)] > 0.95 * true.max())  # of two that tie either is right
+        found["l1"] = float(np.abs(ratios(answer.shares) - ratios(true)).sum())
+        found["first"] = int(true[np.argmax(answer.shares)] > 0.95 * true.max())  # of two that tie either is right
     if answer.low is not None and answer.high is not None and np.any(true > SEEN):
-        cells[2] = float(np.mean(((answer.low <= true) & (true <= answer.high))[true > SEEN]))
+        found["covered"] = float(np.mean(((answer.low <= true) & (true <= answer.high))[true > SEEN]))
     if answer.marked is not None and idle.any():
-        cells[3] = int(np.any(answer.marked[idle]))
+        found["idle_marked"] = int(np.any(answer.marked[idle]))
     if answer.marked is not None and np.any(true > LARGE):
-        cells[4] = float(np.mean(answer.marked[true > LARGE]))
-    return cells
+        found["power"] = float(np.mean(answer.marked[true > LARGE]))
+    return found
 
 
 def ratios(shares: Reals) -> Reals:
@@ -221,14 +219,14 @@ def chosen(options: argparse.Namespace) -> list[AnyWorld]:
 
 
 def run(options: argparse.Namespace) -> None:
-    path, folder = options.output / "league.csv", options.output / "truth"
+    path, folder = options.output / "league.jsonl", options.output / "truth"
     worlds = chosen(options)
     folder.mkdir(exist_ok=True, parents=True)
     for world in worlds:
         kept_truth(world, folder)  # the processes share them
-    done: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for line in read_lines(path, HEADER):
-        done[line[0], *line[2:5]].add(line[5].split()[0])
+    done: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    for line in read_records(path):
+        done[line["world"], line["sampler"], line["rows"], line["seed"]].add(peer_of(line))
     work = [
         (options.data, folder, world.name, sampler, rows, seed, peers)
         for seed in range(options.seeds)
@@ -236,9 +234,9 @@ def run(options: argparse.Namespace) -> None:
         for sampler in options.samplers
         for rows in options.rows
         if sampler in world.samplers
-        and (peers := [one for one in options.peers if one not in done[world.name, sampler, str(rows), str(seed)]])
+        and (peers := [one for one in options.peers if one not in done[world.name, sampler, rows, seed]])
     ]
-    append_lines(path, options.jobs, score, work)
+    append_records(path, options.jobs, score, work)
 
 
 # --- the report ------------------------------------------------------------------------------------
@@ -250,8 +248,8 @@ without an effect is called significant. "Effects marked": of the shares above 5
 
 
 def report(options: argparse.Namespace) -> None:
-    kept = [dict(zip(HEADER, line, strict=True)) for line in read_lines(options.output / "league.csv", HEADER)]
-    lines = at_its_best([line for line in kept if not line["refused"]])
+    kept = read_records(options.output / "league.jsonl")
+    lines = at_its_best([line for line in kept if "refused" not in line])
     print(f"{describe()}\n{LEGEND}")
     groups: dict[tuple[str, ...], list[Line]] = defaultdict(list)
     for line in lines:
@@ -262,14 +260,14 @@ def report(options: argparse.Namespace) -> None:
         print_errors(mine)
         print_others(mine)
     print_losses(lines)
-    print_refusals([line for line in kept if line["refused"]])
+    print_refusals([line for line in kept if "refused" in line])
 
 
 def at_its_best(lines: list[Line]) -> list[Line]:
     """Of each world and size the form of a peer that errs least in the mean, under the plain name of the peer."""
     errors: dict[tuple[str, ...], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
-        errors[(*cell_of(line), peer_of(line))][line["peer"]].append(float(line["l1"] or 0.0))
+        errors[(*cell_of(line), peer_of(line))][line["peer"]].append(line.get("l1", 0.0))
     forms = {cell: min(forms, key=lambda form: np.mean(forms[form])) for cell, forms in errors.items()}
     return [{**line, "peer": peer_of(line)} for line in lines if line["peer"] == forms[(*cell_of(line), peer_of(line))]]
 
@@ -286,8 +284,8 @@ def mean_of(lines: list[Line], score: str) -> float | None:
     """Over the worlds, each with the same say."""
     worlds: dict[str, list[float]] = defaultdict(list)
     for line in lines:
-        if line[score]:
-            worlds[line["world"]].append(float(line[score]))
+        if score in line:
+            worlds[line["world"]].append(line[score])
     return float(np.mean([np.mean(values) for values in worlds.values()])) if worlds else None
 
 
@@ -299,9 +297,9 @@ def by_size_and_peer(lines: list[Line]) -> dict[int, dict[str, list[Line]]]:
     common = {cell: set.intersection(*seeds.values()) for cell, seeds in answers.items()}
     peers = [peer for peer in PEERS if any(line["peer"] == peer for line in lines)]
     sizes: dict[int, dict[str, list[Line]]] = defaultdict(lambda: {peer: [] for peer in peers})
-    for line in sorted(lines, key=lambda line: int(line["rows"])):
+    for line in sorted(lines, key=lambda line: line["rows"]):
         if line["seed"] in common[line["world"], line["rows"]]:
-            sizes[int(line["rows"])][line["peer"]].append(line)
+            sizes[line["rows"]][line["peer"]].append(line)
     return sizes
 
 
@@ -310,7 +308,7 @@ def worlds_in(lines: list[Line]) -> int:
 
 
 def print_errors(lines: list[Line]) -> None:
-    sizes = by_size_and_peer([line for line in lines if line["l1"]])
+    sizes = by_size_and_peer([line for line in lines if "l1" in line])
     if not sizes:
         return
     peers = list(next(iter(sizes.values())))
@@ -340,8 +338,8 @@ def print_losses(lines: list[Line]) -> None:
     """Each world and size in which a peer is nearer, the largest difference first."""
     cells: dict[tuple[str, ...], dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for line in lines:
-        if line["l1"]:
-            cells[cell_of(line)][line["peer"]][line["seed"]] = float(line["l1"])
+        if "l1" in line:
+            cells[cell_of(line)][line["peer"]][line["seed"]] = line["l1"]
     losses = []
     for cell, peers in cells.items():
         own = peers.pop("auto", {})

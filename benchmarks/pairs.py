@@ -83,7 +83,7 @@ def compare(rows: int, columns: int, repeats: int) -> list[str]:
 def p_of(x: np.ndarray, target: np.ndarray, cells: object, seed: int) -> float:
     data = {"x1": x[0], "x2": x[1]}
     a = pa.analyze(data, (~target).astype(float), space=SPACE, levels=[1.0], scan=pa.Scan(threads=1))
-    return a.interactions(pa.equals(0), cells=cells, seed=seed)["x1", "x2"].p_value
+    return a.interactions(pa.at_most(0), cells=cells, seed=seed)["x1", "x2"].p_value
 
 
 def draw_additive(rule: Rule, rows: int, inside: int, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

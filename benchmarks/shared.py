@@ -6,7 +6,6 @@ Whoever imports this before NumPy has one thread for BLAS.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import statistics
@@ -187,20 +186,17 @@ def tunability(
 # --- long runs -------------------------------------------------------------------------------------
 
 
-def read_lines(path: Path, header: Sequence[str]) -> list[list[str]]:
-    """Without the header, which is written where there is no file."""
-    if not path.exists():
-        path.write_text(",".join(header) + "\n")
-    with path.open(newline="") as file:
-        return list(csv.reader(file))[1:]
+def read_records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def append_lines(path: Path, jobs: int, task: Callable[..., list[list[object]]], work: Sequence[Sequence[Any]]) -> None:
-    """The lines of every task put at the end of a file as they come."""
-    with ProcessPoolExecutor(jobs) as pool, path.open("a", newline="") as file:
-        writer = csv.writer(file)
+def append_records(
+    path: Path, jobs: int, task: Callable[..., list[dict[str, Any]]], work: Sequence[Sequence[Any]]
+) -> None:
+    """The records of every task put at the end of a file of JSON lines as they come."""
+    with ProcessPoolExecutor(jobs) as pool, path.open("a") as file:
         waiting = [pool.submit(task, *job) for job in work]
         for i, future in enumerate(as_completed(waiting), 1):
-            writer.writerows(future.result())
+            file.writelines(json.dumps(record, default=float) + "\n" for record in future.result())
             file.flush()
             print(f"\r{path.name}: {i} of {len(waiting)}", end="", file=sys.stderr)

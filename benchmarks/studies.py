@@ -14,14 +14,10 @@ rows as one table, each in a process of its own.
 
 from __future__ import annotations
 
-import argparse
-import resource
-import subprocess
-import sys
-import time
+from pathlib import Path
 from typing import Any
 
-from shared import options_of
+from shared import Lines, in_a_process, options_of
 
 # isort: split
 import numpy as np
@@ -32,6 +28,16 @@ SPACE = {f"x{i}": pa.Float(0, 1) for i in range(5)}
 STRONG, WEAK = 1.55, 0.53  # weights at which the first parameter's share is 0.3 and 0.1
 TRUTH_ROWS = 100_000
 NODES = 7  # by which the mean over all studies is integrated, for each of both weights
+SETUP = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+import pedanova as pa
+from studies import grouped_table
+"""
+WAYS = {
+    "one": "pa.analyze(table, 'loss', exclude=['dataset']).importance()",
+    "groups": "pa.across(table, 'loss', group='dataset')",
+}
 
 
 def study(weight: float, other: float, rows: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -113,27 +119,12 @@ def grouped_table(rows: int, count: int) -> dict[str, Any]:
     return table
 
 
-def measure(kind: str, rows: int, count: int) -> None:
-    """One way in this process: CPU seconds, and the peak of memory with the table."""
-    table = grouped_table(rows, count)
-    start = time.process_time()
-    if kind == "one":
-        pa.analyze(table, "loss", exclude=["dataset"]).importance()
-    else:
-        pa.across(table, "loss", group="dataset")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(time.process_time() - start, peak)
-
-
 def groups(rows: int, count: int) -> None:
-    seconds = {}
-    for kind in ("one", "groups"):
-        command = [sys.executable, __file__, "--measure", kind, "--rows", str(rows), "--count", str(count)]
-        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-        seconds[kind] = float(text[0])
-        print(f"{kind:>6}: {float(text[0]):6.1f} s CPU, peak {float(text[1]):,.0f} MB")
-    ratio = seconds["groups"] / seconds["one"]
-    print(f"{rows:,} rows in {count:,} groups: {ratio:.2f} times the time of one table")
+    lines = Lines(f"{rows:,} rows in {count:,} groups", "CPU s", "ratio", "peak MB")
+    setup = f"{SETUP}table = grouped_table({rows}, {count})"
+    took = {way: in_a_process(work, setup) for way, work in WAYS.items()}
+    for way, (cpu, _, peak) in took.items():
+        lines.row(way, f"{cpu:.1f}", f"{cpu / took['one'][0]:.2f}", f"{peak:,.0f}")
 
 
 def main() -> None:
@@ -147,11 +138,8 @@ def main() -> None:
     parser.add_argument("--groups", action="store_true")
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--measure", choices=("one", "groups"), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.measure:
-        measure(given.measure, given.rows, given.count)
-    elif given.groups:
+    if given.groups:
         groups(given.rows, given.count)
     else:
         if given.only != "compared":

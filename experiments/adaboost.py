@@ -13,14 +13,20 @@ import argparse
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from real_tables import parameter_of
 
 import pedanova as pa
 from pedanova.measures.studies.pooling import pooled, spearman
 
 Shares = Mapping[str, Mapping[str, float]]  # task → parameter → part of the variance
+
+
+def parameter_of(fields: Mapping[str, Any]) -> pa.space.Parameter:
+    if fields["type"] == "categorical":
+        return pa.Categorical(fields["choices"])
+    return (pa.Int if fields["type"] == "int" else pa.Float)(fields["low"], fields["high"], log=bool(fields["log"]))
 
 
 def means_of(shares: Shares, names: list[str]) -> dict[str, float]:
