@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
-from pedanova.space.grid import Cells, Grid, Reals, grid_of
+from pedanova.space.grid import Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Space, parents_of
 
 BEST, LEAST = 4, 10  # the best quarter of the target's configurations decides, at least ten
@@ -42,7 +42,7 @@ GAPS = 2  # ranges are widened by this many mean gaps between the deciding rows
 MOST_ROWS = 50_000  # in larger tables, repeated configurations are not searched
 OPINIONS = 8  # random halves of the deciding rows
 SPACE_POINTS = 4093  # points that show how often each parameter has a value; a prime
-CellsByName: TypeAlias = Mapping[str, Cells]
+CellsByName: TypeAlias = Mapping[str, NDArray[Any]]
 SHOWN = 5  # the kept part is reported for the best fifth of the target; a tenth has too few rows
 GROUPS = 10  # groups of cells in which rows are compared with a uniform draw
 UNEVEN = 0.5  # divergence from which rows count as not uniform
@@ -61,9 +61,14 @@ class Search:
 
     @cached_property
     def cells(self) -> CellsByName:
-        """The cell of every row, as an array (rows,) for each parameter."""
+        """The cell of every row, as an array (rows,) for each parameter, in the smallest type that can hold it."""
         columns, space = self.observed.columns, self.observed.space
-        return LazyMapping(space, lambda name: cells_of(columns[name], grid_of(space[name])))
+
+        def cells(name: str) -> NDArray[Any]:
+            grid = grid_of(space[name])
+            return cells_of(columns[name], grid).astype(np.min_scalar_type(grid.width))
+
+        return LazyMapping(space, cells)
 
     def samples(self) -> PosteriorSamples:
         """The posterior samples of the model that was fitted to all rows for the importances."""

@@ -22,6 +22,10 @@ from pedanova.space.values import Label, Value
 INACTIVE, FREE = -1, -2  # instead of a block: the parameter has no value, or every block is allowed
 MOST_VALUES = 33  # the number of values of a range that are tried
 MOST_NAMES = 64  # the number of categories that are tried
+MOST_TRIED, FEWEST_VALUES = (
+    10_000,
+    5,
+)  # values of all parameters together, and of each if there are very many parameters
 
 
 def cell_values(parameter: Parameter) -> list[Label]:
@@ -188,6 +192,10 @@ class Rules:
         j = self.names.index(name)
         return [self._middles[j][cell] if cell < self.grids[j].cells else None for cell in settings[:, j]]
 
+    def within_limits(self, most: int) -> int:
+        """At most `most` configurations for each parameter, or fewer if there are very many parameters."""
+        return min(most, max(FEWEST_VALUES, MOST_TRIED // len(self.names)))
+
     def line(self, name: str, settings: Settings, kept: Mapping[str, Mask]) -> Settings:
         """(values, parameters) Copies of one configuration with different values of `name`; the original is first."""
         j = self.names.index(name)
@@ -199,7 +207,7 @@ class Rules:
         cells = [int(settings[0, j])]
         for block in blocks:
             inside = np.flatnonzero(kept[name][block.cells] if name in kept else np.ones(len(block), dtype=bool))
-            most = MOST_VALUES if block.ordered else MOST_NAMES
+            most = self.within_limits(MOST_VALUES if block.ordered else MOST_NAMES)
             places = inside[np.unique(np.linspace(0, len(inside) - 1, most).round().astype(int))] if len(inside) else []
             cells += [block.start + int(place) for place in places]
         line = np.repeat(settings, len(cells), axis=0)

@@ -33,7 +33,7 @@ ENDS = (0.025, 0.975)
 CANDIDATES = 32  # the best configurations, in which a parameter is reset to its default
 SAFE = 0.1  # a loss below this part of the total gain is negligible,
 LEAST_SAFE = 0.02  # and so is a loss below this part of the objective's spread
-CLIMBS = 2  # steps per parameter of the search for the best configuration
+CLIMBS, MOST_CLIMBS = 2, 200  # steps per parameter, and all steps, of the search for the best configuration
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ class Tuning:
         """(1, parameters) The configuration found from `start` by improving one parameter at a time."""
         value = float(self.objective.middle(start)[0])
         near: Candidates | None = None
-        for _ in range(CLIMBS * len(self.rules.names)):
+        for _ in range(min(CLIMBS * len(self.rules.names), MOST_CLIMBS)):
             if near is None:
                 lines = [self.rules.line(name, start, self.kept) for name in self.rules.names]
                 owner = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
@@ -327,7 +327,7 @@ def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySample
     points = tuning.inside(points)
     points = np.concatenate([default, points[np.argsort(tuning.objective.middle(points), kind="stable")]])
     best = tuning.best_near(points[1:2] if len(points) > 1 else default)
-    good = np.concatenate([best, points[1 : 1 + CANDIDATES]])
+    good = np.concatenate([best, points[1 : 1 + rules.within_limits(CANDIDATES)]])
     lines = [rules.line(name, default, tuning.kept) for name in names]
     back = [put_back(rules, good, default, [j]) for j in range(len(names))]
     path, steps = path_between(tuning, default, best)

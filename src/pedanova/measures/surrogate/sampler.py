@@ -222,8 +222,9 @@ def correlations(columns: Reals) -> tuple[Reals, Reals]:
     rows = ones @ ones.T
     sums, squares = values @ ones.T, values**2 @ ones.T  # of each column, in rows where both have values
     enough = rows > FEWEST_PAIRED
-    rows = np.where(enough, rows, 1.0)
-    spread = np.maximum(squares - sums**2 / rows, 0.0)
+    rows[~enough] = 1.0
+    squares -= sums**2 / rows
+    spread = np.maximum(squares, 0.0, out=squares)
     deviations = np.sqrt(spread * spread.T)
     within = enough & (deviations > 1e-9)
     together = (values @ values.T - sums * sums.T / rows) / np.where(within, deviations, 1.0)

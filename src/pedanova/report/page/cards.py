@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import Any, TypeAlias, Unpack
 
 from pedanova.base.progress import watched
+from pedanova.base.threads import trim_memory
 from pedanova.data.regions import Region, as_region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
 from pedanova.measures.question import HOW, INNER, REGION, TARGET, Baseline, How, Question, check_how
@@ -356,17 +357,23 @@ def payload_of(
         alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
         own[0] = next(alike, own[0])
     plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
-    given: list[dict[str, Any]] = [
-        {"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one}
-        for card in CARDS
-        if card.in_file is not None
-        for question, extra, one in card.in_file(plan)
-    ]
+    given = file_answers(plan)
     facts = facts_of(a, title.strip() or TITLE, steps, own[0])
     followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
     means = any(one["part"] == "marginal" for one in given)
     facts |= {"budget": followed, "means": means, "group": group, "within": None if fixed is None else fixed.to_json()}
     return {"facts": facts, "answers": given}
+
+
+def file_answers(plan: FilePlan) -> list[dict[str, Any]]:
+    """The answers of all cards for a saved page, as JSON."""
+    given = []
+    for card in CARDS:
+        if card.in_file is not None:
+            for question, extra, one in card.in_file(plan):
+                given.append({"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one})
+            trim_memory()  # a card may need much memory for a while
+    return given
 
 
 def check_options(options: Mapping[str, Any]) -> How:
