@@ -31,8 +31,7 @@ from pedanova.measures.importance import Importance, Importances, known_percent,
 from pedanova.measures.question import DEFAULT, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.answer import ResolvedQuestion, answer, density_answer
-from pedanova.measures.surrogate.estimate import estimate
+from pedanova.measures.surrogate.estimate import ResolvedQuestion, answer, density_answer, estimate
 from pedanova.measures.surrogate.profile import Profile, Step
 from pedanova.space.parameters import Space
 
@@ -55,15 +54,13 @@ MOST_RANGES = 2  # ranges of good values in a sentence
 
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
     """The importances from counts or a model; if `good` is True, with good values of clearly important parameters."""
-    base = data.resolve(question.region, "region")
-    whole = getattr(base, "is_all", False)
     with explaining(data.notes):
-        query, words, notes = data.query(question.target, base)
-        result = answer(query, question, words, notes, objective=data.objective, whole=whole)
+        query = data.query(question.target, question.region)
+        result = answer(query, question)
         names = [row.name for row in result.rows if row.significant]
         if not good or not names:
             return result
-        densities = density_answer(query, question, words, objective=data.objective, names=names)
+        densities = density_answer(query, question, names)
     return replace(result, good={name: _good_values(densities[name], question) for name in names})
 
 
@@ -79,8 +76,8 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
         return importance_of(data, question, good=True)
     except TooFewRowsError:
         target, base = (data.resolve(one, "target") for one in (question.target, question.region))
-        query, words, _ = data.query(target, base)
-        rows = int(query.contrasts[0].region.sum())
+        contrasts, words, _ = data.contrasts(target, base)
+        rows = int(contrasts[0].region.sum())
         if not isinstance(target, Region) or target.kind != "quantile" or target.low:
             raise
         if not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
@@ -104,8 +101,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
     """The densities of every parameter in target, region and space, from the same estimator as `importance`."""
-    query, words, _ = data.query(question.target, question.region)
-    return density_answer(query, question, words, objective=data.objective)
+    return density_answer(data.query(question.target, question.region), question)
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:

@@ -43,9 +43,8 @@ from pedanova.data.regions import Quantile, Region, RowSet, Threshold, as_region
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
-from pedanova.measures.surrogate.answer import Glance, ResolvedQuestion
-from pedanova.measures.surrogate.answer import resolve as resolve_question
-from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Near, Query, choose
+from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Glance, Near, Query, ResolvedQuestion, choose
+from pedanova.measures.surrogate.estimate import resolve as resolve_question
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel
 from pedanova.space.parameters import Space
 
@@ -271,11 +270,12 @@ class TrialData:
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
 
-    def query(self, target: object, region: object) -> tuple[Query, tuple[str, str], list[Note]]:
-        """Three values: counts and model as a `Query`, the words for target and region, and notes."""
+    def query(self, target: object, region: object) -> Query:
+        """The counts and models for a target and a region, with their words and notes."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         contrasts, words, notes = self.contrasts(wanted, base)
-        return self.inputs(contrasts, wanted, base), words, notes
+        whole = isinstance(base, Region) and base.is_all
+        return replace(self.inputs(contrasts, wanted, base), words=words, notes=notes, whole=whole)
 
     def is_alone(self) -> bool:
         """Whether the rows are a selection from a table, and no model of the whole table is available."""
@@ -297,6 +297,7 @@ class TrialData:
             model=model,
             objection=ALONE if self.is_alone() else "",
             sample=self.row_sample,
+            objective=self.objective,
         )
         if isinstance(wanted, Region) and isinstance(base, Region):
             return replace(query, target=wanted, region=base, near=partial(near_targets, ref(self), wanted, base))
@@ -324,7 +325,7 @@ class TrialData:
 
     def resolved(self, question: Question) -> ResolvedQuestion:
         """The resolved question; if the sampler was adaptive, values of the objective replace its quantiles."""
-        return resolve_question(self.inputs([], question.target, question.region), question, objective=self.objective)
+        return resolve_question(self.inputs([], question.target, question.region), question)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """One target inside `base` for each quantile in `parts`, or for each counted quantile; see `slices_of`."""
@@ -437,10 +438,8 @@ class TrialData:
         if within and not self.levels.several and self._by_value(wanted, base):
             query = self._counted_alone(within, wanted, base, names)
             if query is not None:
-                words = str(wanted), str(base)
-                return Glance(query, question, words, self.objective, narrowed=names is not None)
-        query, words, _ = self.within(*within, at=(target, region)).query(target, region)
-        glance = Glance(query, question, words, self.objective)
+                return Glance(query, question, narrowed=names is not None)
+        glance = Glance(self.within(*within, at=(target, region)).query(target, region), question)
         return glance if names is None else glance.of(names)
 
     def _by_value(self, *bands: object) -> bool:
@@ -476,6 +475,8 @@ class TrialData:
             model=model,
             objection="" if model is not None else ALONE,
             sample=self.sample_of(mask),
+            objective=self.objective,
+            words=(str(target), str(region)),
         )
 
 

@@ -44,7 +44,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
-from pedanova.measures.surrogate.answer import Glance
+from pedanova.measures.surrogate.estimate import Glance
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
