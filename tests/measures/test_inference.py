@@ -15,27 +15,26 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.measures.distributions import holm
 from pedanova.measures.importance import Importance, measure, pieces_of
 from pedanova.measures.inference import (
+    MOST_FOR_DRAWS,
+    CoarseContrast,
     LimitLaw,
     RandomSubsets,
+    SharedDraws,
     Sureness,
+    coarsen_for_draws,
+    coarsen_for_kernel,
     infer,
     interval,
     permutation,
-    upper_tail,
-    with_sureness,
-)
-from pedanova.measures.resampling import (
-    MOST_FOR_DRAWS,
-    CoarseContrast,
-    SharedDraws,
-    coarsen_for_draws,
-    coarsen_for_kernel,
     resampled_shares,
     shrunk_chances,
     stacked_subsets,
     subset_counts,
     subsets,
+    upper_tail,
+    with_sureness,
 )
+from pedanova.measures.question import Question
 from pedanova.measures.share import share_of
 from pedanova.measures.smoothing import scott_bandwidth, smooth
 from pedanova.space.grid import blocks_of, grid_of
@@ -54,7 +53,7 @@ def sure(contrast: Contrast, *others: Contrast, **options: object) -> Sureness:
     named = {name: options[name] for name in ("baseline", "smoothing") if name in options}
     kinds = {"baseline": "region", "smoothing": "auto", **named}
     rows = [measure(c, **kinds) for c in (contrast, *others)]
-    return infer([contrast, *others], rows, **{"draws": 200, **options})[0]
+    return infer([contrast, *others], rows, Question(**{"draws": 200, **options}))[0]
 
 
 def random_contrast(
@@ -117,7 +116,7 @@ class TestKnownTables:
         """Four of four in one cell of five: 4 · C(5, 4) / C(20, 4) = 4/969."""
         contrast = contrast_of(pa.Categorical(list("abcd")), B_TARGET, B_REGION)
         rng, draws = np.random.default_rng(0), 20_000
-        p = permutation(contrast, RandomSubsets.drawn(20, 4, draws, rng), "region", "auto", rng)
+        p = permutation(contrast, RandomSubsets.drawn(20, 4, draws, rng), Question(), rng)
         assert abs(p - 4 / 969) < 4 * sqrt(4 / 969 / draws)
 
 
@@ -154,7 +153,7 @@ def checked(cells: list[tuple[int, int]], *, ordered: bool, baseline: str) -> tu
     parameter = pa.Ordinal(labels) if ordered else pa.Categorical(labels)
     contrast = contrast_of(parameter, target, target + rest)
     row = measure(contrast, baseline=baseline, smoothing="auto")
-    return row, infer([contrast], [row], baseline=baseline, draws=100)[0]
+    return row, infer([contrast], [row], Question(baseline=baseline, draws=100))[0]
 
 
 class TestEveryTable:
@@ -272,7 +271,9 @@ class TestDraws:
         contrasts = [random_contrast(k, rows, inside, slope=0.3, name=n) for n, k in kinds.items()]
         alone = [sure(contrast) for contrast in contrasts]
         together = infer(
-            contrasts[::-1], [measure(c, baseline="region", smoothing="auto") for c in contrasts[::-1]], draws=200
+            contrasts[::-1],
+            [measure(c, baseline="region", smoothing="auto") for c in contrasts[::-1]],
+            Question(draws=200),
         )
         assert together == alone[::-1]
 
@@ -381,7 +382,7 @@ class TestFewRows:
     def test_interval_and_permutation_stand_alone(self) -> None:
         rng = np.random.default_rng(0)
         row = measure(A, baseline="region", smoothing="auto")
-        low, high, deviation = interval(A, row, SharedDraws.drawn(20, 300, rng), "region", "auto", rng)
+        low, high, deviation = interval(A, row, SharedDraws.drawn(20, 300, rng), Question(), rng)
         assert low <= row.share <= high
         assert deviation > 0
         np.testing.assert_allclose(smooth(A.region / 100, 0.0), A.region / 100)
@@ -467,7 +468,7 @@ def test_p_values_of_noise_are_even() -> None:
     for _ in range(300):
         cells = np.minimum((rng.beta(1, 2, 20_000) * grid.cells).astype(int), grid.cells - 1)
         target, region = (np.bincount(c, minlength=grid.width) for c in (cells[:2000], cells))
-        found.append(permutation(Contrast("x", grid, target, region), subsets, "region", "auto", rng))
+        found.append(permutation(Contrast("x", grid, target, region), subsets, Question(), rng))
     for part in (0.02, 0.05, 0.15, 0.5, 0.8):
         assert np.mean(np.array(found) <= part) == pytest.approx(part, abs=3.5 * np.sqrt(part * (1 - part) / 300))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pedanova.measures import resampling as module
-from pedanova.measures.resampling import (
+from pedanova.measures.inference import (
     EXACT,
     STEPS,
     sampled_counts,

@@ -8,7 +8,7 @@ import pytest
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import measure
-from pedanova.measures.resampling import CoarseContrast, SharedDraws, coarsen_for_draws, coarsen_for_kernel
+from pedanova.measures.inference import CoarseContrast, SharedDraws, coarsen_for_draws, coarsen_for_kernel
 from pedanova.measures.share import shares
 from pedanova.measures.smoothing import bandwidth
 from pedanova.space.grid import blocks_of, grid_of
@@ -75,6 +75,6 @@ def test_halves_share_nothing() -> None:
     one, two = SharedDraws.drawn(40, 101, rng).halves()
     assert (one.draws, two.draws) == (51, 50)
     assert not np.shares_memory(one.normals, two.normals)
-    assert not np.shares_memory(one.first(160, rng), one.last(160, rng))
-    assert not np.shares_memory(one.first(200, rng), one.last(200, rng))
-    assert one.first(1000, rng).shape == (1000, 51)
+    assert not np.shares_memory(one.some(160, rng), one.some(160, rng, last=True))
+    assert not np.shares_memory(one.some(200, rng), one.some(200, rng, last=True))
+    assert one.some(1000, rng).shape == (1000, 51)

@@ -18,8 +18,8 @@ import pytest
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import measure
-from pedanova.measures.inference import RandomSubsets, interval, permutation
-from pedanova.measures.resampling import EXACT, FINEST, STEPS, SharedDraws
+from pedanova.measures.inference import EXACT, FINEST, STEPS, RandomSubsets, SharedDraws, interval, permutation
+from pedanova.measures.question import Question
 from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
 
@@ -49,7 +49,7 @@ def false_alarms(grid: Grid, rows: int, inside: int) -> float:
             subsets = RandomSubsets.drawn(rows, inside, DRAWS, rng)
         cells = rng.integers(0, grid.cells, rows)
         contrast = counted(grid, cells, rng.permutation(rows)[:inside])
-        alarms += permutation(contrast, subsets, "region", "auto", rng) <= 0.05
+        alarms += permutation(contrast, subsets, Question(), rng) <= 0.05
     return alarms / REPETITIONS
 
 
@@ -86,7 +86,7 @@ def coverage(grid: Grid, rows: int, inside: int, share: float, repetitions: int,
         keys = rng.random(rows) / np.maximum(heights[cells], 1e-12)
         contrast = counted(grid, cells, np.argsort(keys)[:inside])
         row = measure(contrast, baseline=baseline, smoothing="auto")
-        low, high, _ = interval(contrast, row, random_numbers(grid, inside, rng), baseline, "auto", rng)
+        low, high, _ = interval(contrast, row, random_numbers(grid, inside, rng), Question(baseline=baseline), rng)
         divergence = np.sum(smooth(heights * even, row.bandwidth) ** 2) / even[0] - 1.0
         truth = part / (1 - part) * divergence
         held += low <= truth + 1e-12 and truth <= high
@@ -123,7 +123,7 @@ def dominated(levels: int, most: float, usual: float, inside: int, repetitions: 
         beside = [0, 0]  # no row is missing or outside
         contrast = Contrast("x", grid, np.append(target, beside), np.append(target + others, beside))
         row = measure(contrast, baseline="region", smoothing="auto")
-        low, high, _ = interval(contrast, row, random_numbers(grid, inside, rng), "region", "auto", rng)
+        low, high, _ = interval(contrast, row, random_numbers(grid, inside, rng), Question(), rng)
         held += low <= truth <= high
     return held / repetitions
 

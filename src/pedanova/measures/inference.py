@@ -3,6 +3,10 @@
 Both need only the counts of target and region by cell. The p-value says how often a random subset of the region would
 have such a large share. The interval says how much the share would vary in other samples. docs/how-sure.md has the
 formulas and simulations.
+
+The cost does not grow with the number of rows. Up to `EXACT` target rows are drawn one by one. With more rows, the
+counts of each cell are drawn from their limit distribution, in single precision; all parameters share the random
+numbers. Arrays of counts are (draws, cells); in single precision, the draws of a cell are contiguous in memory.
 """
 
 from __future__ import annotations
@@ -19,25 +23,256 @@ from numpy.typing import NDArray
 from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.distributions import LEAST_TARGET, LEVEL, divergence_interval, holm, share_interval
-from pedanova.measures.importance import WORTH_A_WORD, Importance
-from pedanova.measures.resampling import (
-    EXACT,
-    FINEST,
-    CoarseContrast,
-    SharedDraws,
-    Singles,
-    coarsen_for_draws,
-    coarsen_for_kernel,
-    observed_shares,
-    resampled_shares,
-    shrunk_chances,
-    stacked_subsets,
-    subset_counts,
-    subsets,
-)
-from pedanova.measures.share import ratio_of
-from pedanova.measures.smoothing import Smoothing, Stack, reflected_matrix
-from pedanova.space.grid import Reals, blocks_of
+from pedanova.measures.importance import WORTH_A_WORD, Importance, width_of
+from pedanova.measures.question import Question
+from pedanova.measures.share import ratio_of, shares
+from pedanova.measures.smoothing import Smoothing, Stack, bandwidth, reflected_matrix, scott_bandwidth
+from pedanova.space.grid import Block, Reals, blocks_of
+
+MOST_FOR_DRAWS = 64  # cells of a block for p-values; intervals use as many as the kernel needs
+FINEST, COARSEST = 160, 40
+SAME_WIDTH = math.log(1.08)  # widths that differ by less than 8 % are made equal
+Singles: TypeAlias = NDArray[np.float32]
+Counts: TypeAlias = NDArray[np.int64]
+EXACT = 500  # up to this many target rows, every row is drawn
+RARE = 10  # a cell with fewer expected rows is not treated as normal
+LISTED = 1 << 20  # up to this many rows, the cell of each row is listed
+STEPS = 1 << 16  # resolution of a look-up from uniform numbers to cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarseContrast:
+    """The target and region counts of a parameter, with neighbouring cells merged within each domain (block)."""
+
+    blocks: tuple[Block, ...]
+    steps: tuple[int, ...]  # the number of merged cells, for each block
+    target: Stack
+    region: Stack
+    fine_prior: Reals  # the prior of the cells before merging
+    starts: NDArray[np.int64]  # the first fine cell of each merged cell
+
+    @classmethod
+    def of(cls, contrast: Contrast, steps: Sequence[int]) -> CoarseContrast:
+        blocks: list[Block] = []
+        firsts: list[NDArray[np.int64]] = []
+        end = 0
+        for block, step in zip(blocks_of(contrast.grid), steps, strict=True):
+            firsts.append(np.arange(block.start, block.stop, step))
+            blocks.append(Block(end, end + len(firsts[-1]), block.ordered))
+            end = blocks[-1].stop
+        starts = np.concatenate(firsts)
+        target, region = (np.add.reduceat(one, starts) for one in contrast.independent())
+        return cls(tuple(blocks), tuple(steps), target, region, contrast.grid.prior, starts)
+
+    @property
+    def prior(self) -> Reals:
+        """(cells,) The probabilities of a uniform draw; they sum to 1 in each block."""
+        summed = np.add.reduceat(np.concatenate([self.fine_prior, [1.0, 1.0]]), self.starts)
+        each = [summed[block.cells] for block in self.blocks]
+        return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
+
+    def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
+        """(draws,) The corrected share of each target in `targets`; bandwidths are chosen for each target."""
+        return self.scores_by(self.widths(targets, smoothing), targets, baseline)
+
+    def scores_by(self, widths: Sequence[Reals], targets: Stack, baseline: str) -> Reals:
+        """(draws,) The corrected share of each target in `targets`, with the bandwidths `widths`."""
+        prior, inside = self.prior_for(baseline), float(self.target.sum())
+        return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
+
+    def widths(self, targets: Stack, smoothing: Smoothing) -> list[Reals]:
+        """The bandwidths (draws,) of each block in coarse cells; automatic ones are rounded, so that many are equal."""
+        each = zip(self.blocks, self.steps, strict=True)
+        widths = [bandwidth(smoothing, targets[:, b.cells], b, step, region=self.region[b.cells]) for b, step in each]
+        return [same_widths(width) for width in widths] if smoothing == "auto" else widths
+
+    def prior_for(self, baseline: str) -> Reals | None:
+        """The probabilities of a uniform draw; None if the baseline is the region."""
+        return None if baseline == "region" else self.prior
+
+    @property
+    def uniform_chances(self) -> Reals:
+        """(cells,) The probability of each cell if the rows of every block were spread uniformly over the block."""
+        parts = [self.region[b.cells].sum() / self.region.sum() for b in self.blocks]
+        chances: Reals = self.prior * np.repeat(parts, [len(b) for b in self.blocks])
+        return chances
+
+
+def same_widths(widths: Reals) -> Reals:
+    """Round the widths to steps of 8 %, so that many draws share a kernel."""
+    if not widths.any():
+        return widths
+    with np.errstate(divide="ignore"):
+        return np.exp(np.round(np.log(widths) / SAME_WIDTH) * SAME_WIDTH)
+
+
+def coarsen_for_draws(contrast: Contrast, smoothing: Smoothing) -> CoarseContrast:
+    """Merge cells that are narrow compared with the smoothing kernel of a random target.
+
+    Which cells are merged depends only on the region, so that random targets and the observed target are measured in
+    the same way.
+    """
+    blocks = blocks_of(contrast.grid)
+    wider = (contrast.region.sum() / contrast.target.sum()) ** 0.2  # fewer rows need wider kernels
+    steps = []
+    for block in blocks:
+        region = contrast.region[block.cells]
+        if smoothing == "auto":  # without `fade`, because few cells are enough for p-values
+            width = float(scott_bandwidth(region, fade=False)) * wider if block.smoothable else 0.0
+        else:
+            width = float(bandwidth(smoothing, region, block))
+        steps.append(max(1, min(math.floor(width), -(-len(block) // MOST_FOR_DRAWS))))
+    return CoarseContrast.of(contrast, steps)
+
+
+def coarsen_for_kernel(contrast: Contrast, smoothing: Smoothing) -> tuple[CoarseContrast, list[float]]:
+    """Merge cells until the kernel's width is about two merged cells; also returns the widths in merged cells."""
+    blocks = blocks_of(contrast.grid)
+    widths = [width_of(contrast, block, smoothing) for block in blocks]
+    steps = []
+    for block, width in zip(blocks, widths, strict=True):
+        count = len(block)
+        wanted = max(math.floor(width / 2.0), -(-count // FINEST))
+        steps.append(max(1, min(wanted, count // COARSEST)) if width > 0 else 1)
+    scaled = [width / step for width, step in zip(widths, steps, strict=True)]
+    return CoarseContrast.of(contrast, steps), scaled
+
+
+def observed_shares(coarse: CoarseContrast, widths: Sequence[float], baseline: str) -> tuple[float, float, float]:
+    """The uncorrected share, and the share corrected by `shares` with ``as_found=True`` and with ``as_found=False``."""
+    target, region = (counts[None, :].astype(np.float64) for counts in (coarse.target, coarse.region))
+    prior = coarse.prior_for(baseline)
+    raw, corrected = shares(target, region, coarse.blocks, widths, prior=prior, as_found=True)
+    plain = shares(target, region, coarse.blocks, widths, prior=prior).corrected
+    return float(raw[0]), float(corrected[0]), float(plain[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedDraws:
+    """Random numbers that all parameters share, because separate ones would take most of the computing time."""
+
+    uniforms: NDArray[np.uint16] | None  # (draws, target rows); None if there are too many
+    normals: Singles  # (most cells, draws)
+
+    @classmethod
+    def drawn(cls, inside: int, draws: int, rng: np.random.Generator) -> SharedDraws:
+        few = inside <= EXACT
+        uniforms = rng.integers(0, STEPS, size=(draws, inside), dtype=np.uint16) if few else None
+        return cls(uniforms, rng.standard_normal((2 * FINEST, draws), dtype=np.float32))
+
+    @property
+    def draws(self) -> int:
+        return int(self.normals.shape[1])
+
+    def halves(self) -> tuple[SharedDraws, SharedDraws]:
+        """The first and the second half of the draws."""
+        middle = -(-self.draws // 2)
+        one, two = (
+            SharedDraws(None if self.uniforms is None else self.uniforms[half], self.normals[:, half])
+            for half in (slice(None, middle), slice(middle, None))
+        )
+        return one, two
+
+    def some(self, cells: int, rng: np.random.Generator, *, last: bool = False) -> Singles:
+        """(cells, draws) Shared standard normal numbers, the first or the last; new ones if these overlap."""
+        if (2 if last else 1) * cells > len(self.normals):
+            return rng.standard_normal((cells, self.draws), dtype=np.float32)
+        return self.normals[::-1][:cells] if last else self.normals[:cells]
+
+
+def shrunk_chances(coarse: CoarseContrast, kept: float, baseline: str) -> Reals:
+    """(cells,) The target's density times `kept`, plus the baseline's density times 1 - `kept`."""
+    region, target = coarse.region / coarse.region.sum(), coarse.target / coarse.target.sum()
+    base = region if baseline == "region" else coarse.uniform_chances
+    chances: Reals = kept * target + (1.0 - kept) * base
+    return chances
+
+
+def resampled_shares(
+    coarse: CoarseContrast,
+    widths: Sequence[float],
+    chances: Reals,
+    shared: SharedDraws,
+    baseline: str,
+    rng: np.random.Generator,
+) -> Reals:
+    """(draws,) The shares if rows are resampled; target rows are drawn with the probabilities `chances`."""
+    inside = int(coarse.target.sum())
+    if shared.uniforms is None:
+        targets = stacked_counts(chances * inside, shared.some(len(chances), rng, last=True), rng)
+    else:  # a few rows are drawn one by one
+        targets = np.asfortranarray(sampled_counts(chances, shared.uniforms), dtype=np.float32)
+    if baseline == "region":
+        # A smoothed count is a sum of many counts, so it is nearly normal even for rare cells.
+        rare = 0.0 if max(widths) > 0 and len(chances) <= len(shared.normals) else RARE
+        rest = np.maximum(coarse.region - inside * chances, 0.0)
+        regions = targets + stacked_counts(rest, shared.some(len(rest), rng), rng, rare=rare)
+    else:  # a uniform baseline uses only the size of the region
+        regions = targets + (coarse.region - coarse.target).astype(np.float32)
+    prior = coarse.prior_for(baseline)
+    return shares(targets, regions, coarse.blocks, widths, prior=prior, as_found=True).corrected
+
+
+def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
+    """(draws, inside) Random subsets of the rows, as row indices; None if `inside` is too large."""
+    if inside > EXACT:
+        return None
+    if rows <= EXACT:
+        keys = rng.random((draws, rows), dtype=np.float32)
+        return np.argpartition(keys, inside - 1, axis=1)[:, :inside]
+    return np.stack([rng.choice(rows, inside, replace=False, shuffle=False) for _ in range(draws)])
+
+
+def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
+    """(draws, cells) For each random subset of the region, its number of rows in each cell."""
+    if region.sum() <= LISTED:
+        return _by_draw(np.repeat(np.arange(len(region), dtype=np.int32), region)[positions], len(region))
+    cells = np.searchsorted(np.cumsum(region), positions.ravel(), side="right")
+    return _by_draw(cells.reshape(positions.shape), len(region))
+
+
+def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.random.Generator) -> Singles:
+    """(draws, cells) Approximate `subset_counts` for many rows, from normal random numbers `normals` (cells, draws)."""
+    rows = int(region.sum())
+    part = inside / rows
+    spread: Reals = np.sqrt(region * part * (1.0 - part) * rows / (rows - 1))
+    mean = np.asarray(region * part, dtype=np.float64)
+    counts = _around(mean, spread, normals)
+    rare = np.flatnonzero((region > 0) & (np.minimum(part, 1.0 - part) * region < RARE))
+    if len(rare):
+        counts[rare] = rng.binomial(region[rare][:, None], part, size=(len(rare), normals.shape[1]))
+    excess = counts.sum(axis=0) - np.float32(inside)
+    counts -= (region / rows).astype(np.float32)[:, None] * excess
+    return np.maximum(counts, np.float32(0.0), out=counts).T
+
+
+def sampled_counts(chances: Reals, uniforms: NDArray[np.uint16]) -> Reals:
+    """(draws, cells) The number of rows in each cell if rows are drawn with probabilities `chances`."""
+    ends = np.cumsum(chances) / chances.sum()
+    table = np.searchsorted(ends, (np.arange(STEPS) + 0.5) / STEPS, side="right").astype(np.int32)
+    return _by_draw(np.minimum(table, len(chances) - 1)[uniforms], len(chances))
+
+
+def stacked_counts(expected: Reals, normals: Singles, rng: np.random.Generator, *, rare: float = RARE) -> Singles:
+    """(draws, cells) Independent random counts with the means `expected`: Poisson for small means, else normal."""
+    counts = _around(expected, np.sqrt(expected), normals)
+    few = np.flatnonzero((expected < rare) & (expected > 0.0))
+    if len(few):
+        counts[few] = rng.poisson(expected[few][:, None], size=(len(few), normals.shape[1]))
+    return np.maximum(counts, np.float32(0.0), out=counts).T
+
+
+def _around(mean: Reals, spread: Reals, normals: Singles) -> Singles:
+    counts: Singles = spread.astype(np.float32)[:, None] * normals
+    counts += mean.astype(np.float32)[:, None]
+    return counts
+
+
+def _by_draw(cells: NDArray[np.integer], width: int) -> Reals:
+    draws = len(cells)
+    flat = (cells + np.arange(draws)[:, None] * width).ravel()
+    return np.bincount(flat, minlength=draws * width).reshape(draws, width).astype(np.float64)
+
 
 Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix, in single precision
 SOFT_BASE = 0.1  # the largest relative variance of the base for which the limit law is used
@@ -82,7 +317,10 @@ class LimitLaw:
         if len(coarse.region) > MOST_CELLS:
             return None
         rows = float(coarse.region.sum())
-        region, kernel = single(coarse.region / rows), whole_kernel(coarse, widths)
+        region, kernel = single(coarse.region / rows), np.eye(len(coarse.region), dtype=np.float32)
+        for block, width in zip(coarse.blocks, widths, strict=True):
+            if width > 0.0:  # cells of different blocks are never mixed
+                kernel[block.cells, block.cells] = reflected_matrix(len(block), width)
         kernel[:, region == 0.0] = 0.0  # no row is ever drawn there
         base = kernel @ region
         over = single(ratio_of(1.0, np.where(base > NOTHING, base, 0.0)))
@@ -123,15 +361,13 @@ class LimitLaw:
         own, through = alpha * likely + beta * b, self.bent @ likely
         inner = float(likely @ through)
         free = float(self.own @ own) - alpha * inner - beta
-        squares = self._squares(own) - 2.0 * alpha * float(own @ through**2) - 2.0 * beta * float(own.sum())
+        weighted = self.bent * own
+        squares = (
+            float(np.vdot(weighted, weighted.T)) - 2.0 * alpha * float(own @ through**2) - 2.0 * beta * float(own.sum())
+        )
         squares += (alpha * inner) ** 2 + 2.0 * alpha * beta + beta**2
         moved = own * line - likely * (alpha * float(likely @ line)) - b * (beta * float(b @ line))
         return free, squares, float(moved @ (self.bent @ moved))
-
-    def _squares(self, weights: Vector) -> float:
-        """tr (A diag(weights))²."""
-        weighted = self.bent * weights
-        return float(np.vdot(weighted, weighted.T))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
         """The variance of the share to first order, due to chance in t, in b and in the numbers of rows."""
@@ -189,16 +425,6 @@ def upper_tail(deviations: float, freedom: float) -> float:
     return 0.5 * math.erfc((ratio ** (1.0 / 3.0) - (1.0 - spread)) / math.sqrt(2.0 * spread))
 
 
-def whole_kernel(coarse: CoarseContrast, widths: Sequence[float]) -> Vector:
-    """(cells, cells) The smoothing matrix S, which never mixes cells of different blocks."""
-    kernel = np.eye(len(coarse.region), dtype=np.float32)
-    for block, width in zip(coarse.blocks, widths, strict=True):
-        if width > 0.0:
-            kernel[block.cells, block.cells] = reflected_matrix(len(block), width)
-    return kernel
-
-
-DRAWS = 2000
 WORTH_THREADS = 50  # the number of parameters from which several threads are faster
 FIRST_LOOK = 500  # draws; if a part of at least CLEAR of them reaches the share, no more are drawn
 CLEAR = 0.15
@@ -225,17 +451,14 @@ class Sureness:
 def infer(
     contrasts: Sequence[Contrast],
     rows: Sequence[Importance],
-    *,
-    baseline: str = "region",
-    smoothing: Smoothing = "auto",
-    draws: int = DRAWS,
-    seed: int = 0,
+    question: Question,
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
     """Compute the interval and p-value of every parameter; `rows` has the importances in the order of `contrasts`."""
+    draws = question.draws
     inside = int(contrasts[0].target.sum())
     independent = int(inside / contrasts[0].repeats)
-    common = np.random.default_rng([seed])
+    common = np.random.default_rng([question.seed])
     tested = [contrast.thinned() for contrast in contrasts]
     sizes = int(tested[0].region.sum()), int(tested[0].target.sum())
     random_subsets = RandomSubsets.drawn(*sizes, draws, common) if p_values is None else None
@@ -246,14 +469,14 @@ def infer(
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
-        own = np.random.default_rng([seed, zlib.crc32(contrast.name.encode())])
+        own = np.random.default_rng([question.seed, zlib.crc32(contrast.name.encode())])
         if p_values is not None or random_subsets is None:
             p_value: float | None = (p_values or {}).get(row.name, 1.0)
         elif contrast.child:
-            p_value = permutation_of_value(tested[place], draws, baseline, smoothing, own, draw=draw)
+            p_value = permutation_of_value(tested[place], question, own, draw=draw)
         else:
-            p_value = permutation(tested[place], random_subsets, baseline, smoothing, own, draw=draw)
-        bounds = None if p_value is None else interval(contrast, row, shared, baseline, smoothing, own, draw=draw)
+            p_value = permutation(tested[place], random_subsets, question, own, draw=draw)
+        bounds = None if p_value is None else interval(contrast, row, shared, question, own, draw=draw)
         if p_value is None or bounds is None:
             return None
         low, high, deviation = bounds
@@ -270,34 +493,18 @@ def infer(
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:
     """The rows with intervals, and with p-values adjusted for the number of parameters that varied."""
     adjusted = holm([one.p_value for one in sureness], np.array([row.varied for row in rows]))
-    each = zip(rows, sureness, adjusted, strict=True)
-    return [sure_of(row, one, p) if row.varied else row for row, one, p in each]
-
-
-def sure_of(row: Importance, sureness: Sureness, adjusted: float) -> Importance:
-    """The row with its interval; the interval always contains the share, and also 0 if the effect is not clear."""
-    significant = bool(adjusted <= LEVEL) and row.share >= WORTH_A_WORD
-    low = min(sureness.low, max(0.0, row.share)) if significant else 0.0
-    high = max(sureness.high, row.share, 0.0)
-    return replace(
-        row,
-        low=low,
-        high=high,
-        p_value=sureness.p_value,
-        p_adjusted=float(adjusted),
-        significant=significant,
-        deviation=sureness.deviation,
-    )
+    result = []
+    for row, one, p in zip(rows, sureness, adjusted.tolist(), strict=True):
+        # The interval always contains the share, and also 0 if the effect is not clear.
+        clear = p <= LEVEL and row.share >= WORTH_A_WORD
+        low, high = min(one.low, max(0.0, row.share)) if clear else 0.0, max(one.high, row.share, 0.0)
+        sure = {"low": low, "high": high, "p_value": one.p_value, "p_adjusted": p, "deviation": one.deviation}
+        result.append(replace(row, **sure, significant=clear) if row.varied else row)  # type: ignore[arg-type]
+    return result
 
 
 def permutation(
-    contrast: Contrast,
-    random_subsets: RandomSubsets,
-    baseline: str,
-    smoothing: Smoothing,
-    rng: np.random.Generator,
-    *,
-    draw: bool = True,
+    contrast: Contrast, randoms: RandomSubsets, question: Question, rng: np.random.Generator, *, draw: bool = True
 ) -> float | None:
     """The p-value: how often a random subset of the region has at least the observed share.
 
@@ -305,8 +512,8 @@ def permutation(
     `draw` is False, the result is None. Drawing stops early if many draws reach the share. If no draw reaches it, the
     tail of the draws is extrapolated: thousands of parameters need p-values far below 1 / draws.
     """
-    coarse = coarsen_for_draws(contrast, smoothing)
-    inside = int(contrast.target.sum())
+    baseline, smoothing = question.baseline, question.smoothing
+    coarse, inside = coarsen_for_draws(contrast, smoothing), int(contrast.target.sum())
     target = coarse.target[None, :].astype(np.float64)
     widths = coarse.widths(target, smoothing)
     seen = float(coarse.scores_by(widths, target, baseline)[0])
@@ -316,10 +523,10 @@ def permutation(
     if p_value is not None or not draw:
         return p_value
     level = seen - 1e-9 * max(1.0, abs(seen))
-    drawn, draws = np.empty(0), random_subsets.draws
+    drawn, draws = np.empty(0), randoms.draws
     for stop in (min(FIRST_LOOK, draws), draws):
         more = slice(len(drawn), stop)
-        drawn = np.concatenate([drawn, random_subsets.scores(coarse, more, baseline, smoothing, rng)])
+        drawn = np.concatenate([drawn, randoms.scores(coarse, more, baseline, smoothing, rng)])
         as_high = int(np.sum(drawn >= level))
         if as_high >= CLEAR * len(drawn) or stop == draws:
             break
@@ -330,7 +537,7 @@ def permutation(
 
 
 def permutation_of_value(
-    contrast: Contrast, draws: int, baseline: str, smoothing: Smoothing, rng: np.random.Generator, *, draw: bool
+    contrast: Contrast, question: Question, rng: np.random.Generator, *, draw: bool
 ) -> float | None:
     """The p-value of the effect of a conditional parameter's value; each domain is tested separately."""
     p_values = []
@@ -340,8 +547,8 @@ def permutation_of_value(
         regime = replace(contrast, target=contrast.target * here, region=contrast.region * here)
         inside, rows = int(regime.target.sum()), int(regime.region.sum())
         if 0 < inside < rows and regime.varies:
-            random_subsets = RandomSubsets.drawn(rows, inside, draws, rng)
-            p_values.append(permutation(regime, random_subsets, baseline, smoothing, rng, draw=draw))
+            random_subsets = RandomSubsets.drawn(rows, inside, question.draws, rng)
+            p_values.append(permutation(regime, random_subsets, question, rng, draw=draw))
     known = [one for one in p_values if one is not None]
     if len(known) < len(p_values):
         return None
@@ -398,8 +605,7 @@ def interval(
     contrast: Contrast,
     row: Importance,
     shared: SharedDraws,
-    baseline: str,
-    smoothing: Smoothing,
+    question: Question,
     rng: np.random.Generator,
     *,
     draw: bool = True,
@@ -411,12 +617,12 @@ def interval(
     chance can make a small share look even smaller. If `draw` is False and the limit law does not apply, the result is
     None.
     """
-    inside, rows = float(row.n_target), float(row.n_region)
+    inside, rows, baseline = float(row.n_target), float(row.n_region), question.baseline
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample
         return (*interval_of_few(contrast, row, baseline), math.nan)
     if min(inside, rows - inside) < FEWEST_INDEPENDENT * contrast.repeats:  # too few independent rows
         return 0.0, max(1.0, row.share), UNKNOWN
-    coarse, widths = coarsen_for_kernel(contrast, smoothing)
+    coarse, widths = coarsen_for_kernel(contrast, question.smoothing)
     law = LimitLaw.of(coarse, widths) if baseline == "region" and inside > EXACT else None
     raw, observed, plain = observed_shares(coarse, widths, baseline)
     rows, inside = rows / contrast.repeats, inside / contrast.repeats

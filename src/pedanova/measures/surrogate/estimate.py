@@ -213,7 +213,7 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
     if question.draws == 0:
         return ShareEstimate(counted, "counts", notes)
     p_values = p_values_for(query, question, None)
-    sureness = infer(contrasts, counted, draws=question.draws, seed=question.seed, p_values=p_values, **how)
+    sureness = infer(contrasts, counted, question, p_values)
     if question.baseline == "region":
         sureness = with_threshold(query, counted, sureness, **how)
         each = zip(contrasts, counted, sureness, strict=True)
