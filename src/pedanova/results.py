@@ -13,7 +13,7 @@ from pedanova.measures.forest import ForestEffects
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.interactions import Interaction, Interactions
 from pedanova.measures.questions.ask import Comparison
-from pedanova.measures.studies.along import Along
+from pedanova.measures.studies.budgets import Along
 from pedanova.measures.studies.seeds import Seeds
 from pedanova.measures.studies.study_difference import Difference, Differences
 from pedanova.measures.surrogate.profile import Profile

@@ -13,8 +13,7 @@ import pedanova as pa
 from pedanova.counting import pairs as engine
 from pedanova.counting.contrasts import codes_of_levels
 from pedanova.data.regions import as_region
-from pedanova.measures.additive import design_of, explained, fitted_parts
-from pedanova.measures.interactions import groups_of
+from pedanova.measures.interactions import design_of, explained, fitted_parts, groups_of
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -15,9 +15,18 @@ from helpers.common import COUNTS, four_dimensional, refuse
 from pedanova.base.kernel import library as kernel
 from pedanova.counting.pairs import SetTally, coarse_groups, count_by_judge, count_sets, is_shared, tally_sets, width_of
 from pedanova.errors import LevelsError, QueryError, UnknownParameterError
-from pedanova.measures.additive import binomial_at, design_of, explained, rest_explained, set_design, set_shares
 from pedanova.measures.distributions import holm
-from pedanova.measures.interactions import groups_of, measure_pairs, shares_of
+from pedanova.measures.interactions import (
+    binomial_at,
+    design_of,
+    explained,
+    groups_of,
+    measure_pairs,
+    rest_explained,
+    set_design,
+    set_shares,
+    shares_of,
+)
 from pedanova.results import Interactions
 from pedanova.space.grid import grid_of
 

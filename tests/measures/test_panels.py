@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.measures.panels import Panel, good_ranges, panels_of, rough, round_values, ticks
+from pedanova.measures.bins import Panel, good_ranges, panels_of, rough, round_values, ticks
 
 
 def test_good_ranges() -> None:

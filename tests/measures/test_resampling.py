@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pedanova.measures import resampling as module
+from pedanova.measures import inference as module
 from pedanova.measures.inference import (
     EXACT,
     STEPS,

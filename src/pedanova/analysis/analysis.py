@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the met
     from pedanova.measures.interactions import Interactions
     from pedanova.measures.plane import PairDensity
     from pedanova.measures.studies import across, budgets, seeds
-    from pedanova.measures.studies.along import Along
+    from pedanova.measures.studies.budgets import Along
     from pedanova.measures.studies.seeds import Seeds
     from pedanova.reduction import reduce as reduction
     from pedanova.reduction.result import ReducedSpace

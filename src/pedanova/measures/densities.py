@@ -12,8 +12,7 @@ from pedanova.base.digits import percent, times
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.bins import Basis, Bins, bins_of, chance_band
-from pedanova.measures.panels import Good, Panel, panels_of
+from pedanova.measures.bins import Basis, Bins, Good, Panel, bins_of, chance_band, panels_of
 from pedanova.measures.question import Baseline
 from pedanova.measures.smoothing import Smoothing, smooth, width_in
 from pedanova.space.grid import Block, Grid, Reals, grid_of

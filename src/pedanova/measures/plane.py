@@ -13,8 +13,7 @@ from pedanova.base.digits import short
 from pedanova.base.table import Cell, Table
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, SetTally
-from pedanova.measures.bins import bins_of, likely
-from pedanova.measures.panels import rough
+from pedanova.measures.bins import bins_of, likely, rough
 from pedanova.space.grid import Grid
 from pedanova.space.parameters import Int
 

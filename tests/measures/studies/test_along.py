@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.rankings import answer
 from pedanova.errors import QueryError, UnknownParameterError
-from pedanova.measures.studies.along import Along, TooFew, agreement_of, along_of
+from pedanova.measures.studies.budgets import Along, TooFew, agreement_of, along_of
 from pedanova.measures.studies.pooling import spearman
 
 THREE = {"a": 0.3, "b": 0.2, "c": 0.1, "d": 0.05}

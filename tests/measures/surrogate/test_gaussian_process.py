@@ -11,12 +11,13 @@ import pytest
 from pedanova.measures.surrogate.gaussian_process import (
     LEAST_NOISE,
     CholeskyFactor,
+    Embedding,
     KernelSettings,
     Likelihood,
     condition,
     descend,
+    rational_quadratic,
 )
-from pedanova.measures.surrogate.kernel import Embedding, rational_quadratic
 
 OWNERS = np.array([0, 1, 1, 2])
 

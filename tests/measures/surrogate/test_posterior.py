@@ -11,7 +11,7 @@ import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.measures.chance.ranked_rows import RankedRows
 from pedanova.measures.surrogate import posterior as module
-from pedanova.measures.surrogate.kernel import layout_of
+from pedanova.measures.surrogate.gaussian_process import layout_of
 from pedanova.measures.surrogate.posterior import (
     COUNTED_CELLS,
     POINT_CELLS,

@@ -30,16 +30,14 @@ from pedanova.measures.surrogate.gaussian_process import (
     ADAPTIVE_PRIOR,
     PRIOR,
     SEARCH_STEPS,
-    KernelSettings,
-    Likelihood,
-    Posterior,
-    condition,
-)
-from pedanova.measures.surrogate.kernel import (
     Configured,
     Embedding,
     FeatureLayout,
+    KernelSettings,
+    Likelihood,
+    Posterior,
     Singles,
+    condition,
     layout_of,
     rational_quadratic,
 )

@@ -19,8 +19,16 @@ from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows
 from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, scores_of, spread_rows
-from pedanova.measures.surrogate.gaussian_process import CHUNK, KernelSettings, Posterior
-from pedanova.measures.surrogate.kernel import Configured, Embedding, FeatureLayout, layout_of, rational_quadratic
+from pedanova.measures.surrogate.gaussian_process import (
+    CHUNK,
+    Configured,
+    Embedding,
+    FeatureLayout,
+    KernelSettings,
+    Posterior,
+    layout_of,
+    rational_quadratic,
+)
 from pedanova.measures.surrogate.posterior import even_points
 from pedanova.measures.surrogate.sampler import Configurations, configurations_of
 from pedanova.space.grid import Reals

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, times
 from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, draw_columns, printable, shorten, width_of
+from pedanova.measures.bins import Panel, ticks
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.importance import NEVER, OF_TRIALS, Importance, interval_in_words, is_faint, marked_share
-from pedanova.measures.panels import Panel, ticks
 from pedanova.report.terminal.tables import TerminalStyle, fill
 
 HEIGHT = 7  # lines of a plot

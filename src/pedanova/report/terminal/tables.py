@@ -42,7 +42,7 @@ from pedanova.report.sentences import joined, meanings_of
 if TYPE_CHECKING:  # results of other commands
     from pedanova.measures.interactions import Interactions
     from pedanova.measures.studies.across import Pooling
-    from pedanova.measures.studies.along import Along
+    from pedanova.measures.studies.budgets import Along
     from pedanova.measures.studies.pooling import RankTest
     from pedanova.measures.studies.seeds import Seeds
     from pedanova.measures.studies.study_difference import Differences
@@ -454,7 +454,7 @@ CEILING = (
 
 def draw_along(along: Along, look: TerminalStyle) -> str:
     """Two tables: the shares at each budget, and how well each budget agrees with the full budget."""
-    from pedanova.measures.studies.along import interval_in_words, spearman_in_words
+    from pedanova.measures.studies.budgets import interval_in_words, spearman_in_words
 
     shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
