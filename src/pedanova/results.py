@@ -12,11 +12,10 @@ from pedanova.measures.effects import Effect, Effects, Marginal
 from pedanova.measures.forest import ForestEffects
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.interactions import Interaction, Interactions
-from pedanova.measures.questions.ask import Comparison
+from pedanova.measures.questions.ask import Comparison, Profile
 from pedanova.measures.studies.budgets import Along
 from pedanova.measures.studies.seeds import Seeds
 from pedanova.measures.studies.study_difference import Difference, Differences
-from pedanova.measures.surrogate.profile import Profile
 from pedanova.reduction.result import Evidence, ReducedSpace, Verdict
 
 __all__ = [

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.measures.smoothing import bandwidth, scott_bandwidth
-from pedanova.measures.waves import fastest_wave, octaves, waves_of
+from pedanova.measures.smoothing import bandwidth, fastest_wave, octaves, scott_bandwidth, waves_of
 from pedanova.space.grid import Block
 
 BLOCK = Block(0, 1001, ordered=True)

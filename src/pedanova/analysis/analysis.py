@@ -12,10 +12,9 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, DensityHow, How, Question, check_how
 from pedanova.measures.questions import ask
-from pedanova.measures.questions.ask import Comparison
+from pedanova.measures.questions.ask import Comparison, Profile
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.profile import Profile
 
 if TYPE_CHECKING:  # modules that few questions need are imported inside the methods
     from pedanova.measures.advice import ask as advice
@@ -23,9 +22,9 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the met
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.needed import Needed
     from pedanova.measures.advice.next_trials import NextTrials
+    from pedanova.measures.densities import PairDensity
     from pedanova.measures.effects import Effects
     from pedanova.measures.interactions import Interactions
-    from pedanova.measures.plane import PairDensity
     from pedanova.measures.studies import across, budgets, seeds
     from pedanova.measures.studies.budgets import Along
     from pedanova.measures.studies.seeds import Seeds

@@ -25,7 +25,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
-from pedanova.space.grid import Grid, Reals, blocks_of, grid_of
+from pedanova.space.grid import Reals, blocks_of, grid_of
 from pedanova.space.parameters import Parameter
 from pedanova.space.values import Label
 
@@ -299,6 +299,21 @@ def measure_effect(
         np.divide(above, base, out=means[block.cells], where=base > 0)
         half[block.cells] = half_widths(near, near_squared, means[block.cells], smooth(squares[block.cells], width))
         widths.append(width)
+    # These numbers were centred at the mean and divided by 2 ** power.
+    means, half, apart = means[: grid.cells], half[: grid.cells], int(counts[grid.cells :].sum())
+    rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
+    marginal = Marginal(
+        name=tally.name,
+        counts=counts[: grid.cells],
+        mean=spread.mean + np.ldexp(means, spread.power),
+        edges=grid.edges,
+        parameter=grid.parameter,
+        bandwidth=max(widths),
+        missing_rows=apart,
+        missing_mean=spread.mean + float(np.ldexp(rest, spread.power)),
+        low=spread.mean + np.ldexp(means - half, spread.power),
+        high=spread.mean + np.ldexp(means + half, spread.power),
+    )
     return Effect(
         name=tally.name,
         ratio=0.0,
@@ -306,35 +321,7 @@ def measure_effect(
         raw_share=square / spread.scaled,
         variance=spread.squared(square),
         bandwidth=max(widths),
-        marginal=marginal_of(tally.name, grid, counts, beyond, means, half, spread, max(widths)),
-    )
-
-
-def marginal_of(
-    name: str,
-    grid: Grid,
-    counts: Counts,
-    beyond: Reals,
-    means: Reals,
-    half: Reals,
-    spread: ObjectiveSpread,
-    width: float,
-) -> Marginal:
-    """Make a `Marginal` from numbers that were centred at ``spread.mean`` and divided by 2 ** ``spread.power``."""
-    means, half = means[: grid.cells], half[: grid.cells]
-    apart = int(counts[grid.cells :].sum())
-    rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
-    return Marginal(
-        name=name,
-        counts=counts[: grid.cells],
-        mean=spread.mean + np.ldexp(means, spread.power),
-        edges=grid.edges,
-        parameter=grid.parameter,
-        bandwidth=width,
-        missing_rows=apart,
-        missing_mean=spread.mean + float(np.ldexp(rest, spread.power)),
-        low=spread.mean + np.ldexp(means - half, spread.power),
-        high=spread.mean + np.ldexp(means + half, spread.power),
+        marginal=marginal,
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.measures.chance.dependence import Gate, dependence_of
+from pedanova.measures.chance.ranked_rows import Gate, dependence_of
 
 
 def test_independent_columns_are_no_kin() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.measures.chance.dependence import dependence_of
 from pedanova.measures.chance.permutation_test import (
     CLEAR,
     MOST_REGIONS,
@@ -20,7 +19,7 @@ from pedanova.measures.chance.permutation_test import (
     membership_of,
     part_of_least,
 )
-from pedanova.measures.chance.ranked_rows import RankedRows
+from pedanova.measures.chance.ranked_rows import RankedRows, dependence_of
 
 
 def best(rows: RankedRows, part: float = 0.1) -> np.ndarray[Any, np.dtype[np.bool_]]:

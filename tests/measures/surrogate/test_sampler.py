@@ -4,7 +4,7 @@ import numpy as np
 
 import pedanova as pa
 from helpers.ranked import rows_of
-from pedanova.measures.chance.dependence import dependence_of
+from pedanova.measures.chance.ranked_rows import dependence_of
 from pedanova.measures.surrogate.sampler import SamplerEvidence, configurations_of, sampler_of, settling
 
 SPACE = {"a": pa.Float(0, 1), "b": pa.Float(0, 1), "c": pa.Float(0, 1)}

@@ -21,8 +21,7 @@ from pedanova.base.kernel.selection import distinct
 from pedanova.base.threads import ResultCache
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
-from pedanova.measures.chance.dependence import Dependence
-from pedanova.measures.chance.ranked_rows import Places, RankedRows, mid_ranks, regimes_of
+from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, mid_ranks, regimes_of
 from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
 from pedanova.space.grid import Block, Grid, Reals
 

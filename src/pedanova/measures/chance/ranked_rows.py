@@ -1,14 +1,18 @@
-"""Rank the rows and put the table into a canonical order, for models and p-values.
+"""Rank the rows, put the table into a canonical order, and find dependent parameters, for models and p-values.
 
 Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
 rows, and rows by rank and then by content. So results are exactly the same if rows or columns are reordered, if
 categories are renamed, or if a monotone function is applied to the objective.
+
+Dependent parameters are conditional ones, copies (two columns with the same information) and correlated ones. They do
+not depend on target and region. A test of one parameter is never adjusted for parameters that depend on it: a copy or a
+conditional child would explain the effect away.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -16,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import FewRows, Indices
+from pedanova.data.column import Mask
 from pedanova.space.grid import Cells, Grid, Reals, grid_of
-from pedanova.space.parameters import Space
+from pedanova.space.parameters import Space, parents_of
 
 Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, with categories in their canonical order
 
@@ -195,3 +200,250 @@ def codes_of(values: NDArray[Any]) -> tuple[Indices, Indices]:
     counts = np.bincount(values)
     there = counts > 0
     return (np.cumsum(there) - 1)[values], counts[there]
+
+
+MOST_ROWS = 2000  # rows that are examined
+AT_ONCE = 16  # parameters that are compared with all others at once
+MOST_GROUPS, ROWS_A_GROUP = 6, 10  # groups of an ordered parameter's values, and rows in a group
+RARE = 3  # levels with fewer rows are merged
+LINKED = 0.3  # association from which two parameters count as linked
+DECIDES = 0.98  # association from which a parameter decides whether another one has a value
+SAME = 0.8  # association in both directions from which two parameters carry the same information
+COPY = 0.95  # association in both directions from which one is a copy of the other
+MONOTONE = 0.5  # squared rank correlation from which a monotone relation is tested
+FEWEST_RANKED = 5  # a rank correlation needs more rows than this
+FEWEST_BESIDE = 6  # rows in which one of two copies must differ from its most common value
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The parameter `parent` decides whether `child` has a value."""
+
+    parent: str
+    child: str
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Two parameters that carry the same information."""
+
+    one: str
+    two: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependence:
+    """The dependence between the parameters that vary, in the order of their names."""
+
+    names: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    twins: tuple[Twins, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter that it is a copy of
+    # (parameters, parameters) each, not saved in files: how well one predicts the other, in both directions
+    strength: Reals = field(default_factory=lambda: np.zeros((0, 0)))
+    dependent: Mask = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))  # linked, directly or through others
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """For several parameters, the group (value or quantile) that each row is in, as one-hot columns."""
+
+    hot: NDArray[np.float32]  # (rows, groups of all)
+    starts: NDArray[np.int64]  # (parameters,) first group of each
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """(parameters,) The number of groups of each parameter."""
+        ends: NDArray[np.int64] = np.append(self.starts[1:], self.hot.shape[1])
+        return ends - self.starts
+
+
+def dependence_of(rows: RankedRows) -> Dependence:
+    arrangement = rows.arrangement
+    names = arrangement.names[: arrangement.varying]
+    if not names:
+        return Dependence()
+    once = np.sort(rows.distinct[0])  # a repeated configuration counts once
+    step = -(-len(once) // MOST_ROWS)
+    places = rows.places[once[::step], : len(names)]
+    grids = arrangement.grids[: len(names)]
+    active = np.stack([places[:, j] < grid.cells for j, grid in enumerate(grids)], axis=1)
+    counted = CountedCells.of(grids, places)
+    groups = counted.groups()
+    by_value, by_being = association(groups, groups), np.zeros((len(names), len(names)))  # [child, parent]
+    some = (active.sum(axis=0) >= RARE) & ((~active).sum(axis=0) >= RARE)
+    if some.any():
+        by_being[some] = association(grouping(active[:, some].astype(np.int64), [2] * int(some.sum())), groups)
+    del groups  # they are large if there are many parameters
+    squares = rank_squares(counted.centred_ranks())
+    one_way = np.maximum(np.maximum(by_value, by_being), squares)
+    strength = np.maximum(one_way, one_way.T)
+    np.fill_diagonal(strength, 1.0)
+    gate = (by_being >= DECIDES) & holds(active) | declared(arrangement.space, names)
+    both = np.where(gate | gate.T, 0.0, np.maximum(np.minimum(by_value, by_value.T), squares))
+    linked = chained((strength >= LINKED) | gate | gate.T)
+    rising = monotone(np.where(gate | gate.T, 0.0, squares), places)
+    same = np.zeros_like(rising)
+    for i, j in np.argwhere(np.triu((both >= COPY) | rising, k=1)):
+        pair = (grids[i], grids[j]), places[:, [i, j]]
+        same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
+    copies = _copies(names, same, [int(np.count_nonzero(counts)) for counts in counted.counts])
+    gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
+    pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
+    twins = tuple(Twins(names[i], names[j]) for i, j in pairs)
+    return Dependence(names, gates, twins, copies, strength, linked)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountedCells:
+    """The number of rows in each cell of each parameter; groups and ranks are computed for cells, not for rows."""
+
+    grids: Sequence[Grid]
+    flat: NDArray[np.int32]  # (rows, parameters) cells, numbered consecutively over all parameters
+    counts: list[NDArray[np.int64]]  # (width,) each
+
+    @classmethod
+    def of(cls, grids: Sequence[Grid], places: Places) -> CountedCells:
+        ends = np.cumsum([grid.width for grid in grids])
+        flat = places.astype(np.int32) + np.append(0, ends[:-1]).astype(np.int32)
+        return cls(grids, flat, np.split(np.bincount(flat.ravel(), minlength=int(ends[-1])), ends[:-1]))
+
+    def groups(self) -> Grouping:
+        each = [_groups(grid, counts) for grid, counts in zip(self.grids, self.counts, strict=True)]
+        return grouping(np.concatenate(each)[self.flat], [int(codes.max()) + 1 for codes in each])
+
+    def centred_ranks(self) -> Reals:
+        """(parameters, rows) Centred ranks of the ordered parameters; 0 where a parameter has no value."""
+        ranks = [np.zeros(grid.width) for grid in self.grids]
+        for own, grid, counts in zip(ranks, self.grids, self.counts, strict=True):
+            there = counts[: grid.cells]
+            ends = np.cumsum(there)
+            if is_ordered(grid) and ends[-1] > FEWEST_RANKED:
+                own[: grid.cells] = ends - (there + ends[-1]) / 2.0
+        return np.concatenate(ranks)[self.flat.T]
+
+
+def is_ordered(grid: Grid) -> bool:
+    return all(block.ordered for block in grid.blocks)
+
+
+def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(width,) The group of each cell that contains rows; rare groups are merged into one.
+
+    Each value is a group; an ordered parameter with too many values is divided at quantiles instead.
+    """
+    most = max(2, min(MOST_GROUPS, int(counts.sum()) // ROWS_A_GROUP))
+    full = np.flatnonzero(counts)
+    each, there = counts[full], full < grid.cells
+    values = int(np.count_nonzero(there))
+    codes = np.where(there, np.arange(len(full)), full + values)
+    if is_ordered(grid) and values > most:
+        middles = (np.cumsum(each) - each / 2.0) / each[:values].sum()
+        codes[:values] = np.minimum((middles * most).astype(np.int64), most - 1)[:values]
+    rows = np.bincount(codes, weights=each)
+    groups = np.zeros(grid.width, dtype=np.int64)
+    groups[full] = codes_of(np.where(rows[codes] < RARE, len(rows), codes))[0]
+    return groups
+
+
+def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
+    """Make a `Grouping` from (rows, parameters) group codes and the number of groups of each parameter."""
+    starts = np.cumsum([0, *sizes[:-1]])
+    hot = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
+    hot[np.arange(len(codes))[:, None], codes + starts] = 1.0
+    return Grouping(hot, starts)
+
+
+def association(of: Grouping, by: Grouping) -> Reals:
+    """(of, by) How well the second grouping predicts the first: Goodman and Kruskal's τ, corrected for chance."""
+    rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
+    met = np.empty((len(of.starts), len(by.starts)))
+    for first in range(0, len(met), AT_ONCE):  # in parts, to limit memory
+        some = slice(first, first + AT_ONCE)
+        cells = slice(ends[some][0], ends[1:][some][-1])
+        counts = (of.hot[:, cells].T @ by.hot).astype(np.float64)  # small counts are exact in single precision
+        own = np.add.reduceat(counts**2 / totals, of.starts[some] - cells.start, axis=0)
+        met[some] = np.add.reduceat(own, by.starts, axis=1) / rows
+    blind = np.add.reduceat(of.hot.mean(axis=0, dtype=np.float64) ** 2, of.starts)[:, None]
+    spread = np.maximum(1.0 - blind, 1e-12)
+    raw = np.where(blind < 1.0 - 1e-12, (met - blind) / spread, 0.0)
+    chance = (by.sizes - 1) / max(1, rows - 1)
+    return (raw - chance) / (1.0 - np.minimum(chance, 0.99))
+
+
+def rank_squares(ranks: Reals) -> Reals:
+    """(parameters, parameters) Squared rank correlations of ordered parameters minus their expectation by chance."""
+    sizes = np.sqrt((ranks**2).sum(axis=1))
+    sizes[sizes == 0.0] = 1.0
+    squares: Reals = np.maximum((ranks @ ranks.T / np.outer(sizes, sizes)) ** 2 - 1.0 / ranks.shape[1], 0.0)
+    np.fill_diagonal(squares, 0.0)
+    return squares
+
+
+def monotone(squares: Reals, places: Places) -> Mask:
+    """(parameters, parameters) Whether one parameter is a monotone function of the other, such as its logarithm."""
+    result = np.zeros(squares.shape, dtype=bool)
+    for i, j in np.argwhere(np.triu(squares >= MONOTONE, k=1)):
+        order = np.lexsort((places[:, j], places[:, i]))
+        steps = np.diff(places[order, j].astype(np.int64))
+        falling = np.diff(places[np.lexsort((-places[:, j].astype(np.int64), places[:, i])), j].astype(np.int64))
+        result[i, j] = result[j, i] = bool(np.all(steps >= 0) or np.all(falling <= 0))
+    return result
+
+
+def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
+    """Whether two parameters agree; rows in which both have their most common value are ignored.
+
+    Two parameters that agree only at their defaults are not copies.
+    """
+    common = np.array([np.bincount(column).argmax() for column in places.T])
+    places = places[np.any(places != common, axis=1)]
+    if np.all(places == places[:1]):
+        return True
+    if rising:
+        return len(places) >= FEWEST_BESIDE
+    counted = CountedCells.of(grids, places)
+    groups = counted.groups()
+    by_value = association(groups, groups)
+    squares = rank_squares(counted.centred_ranks())
+    return bool(max(min(by_value[0, 1], by_value[1, 0]), squares[0, 1]) >= SAME)
+
+
+def holds(active: Mask) -> Mask:
+    """(child, parent) Whether the parent is active in all rows where the child is active, and in other rows too."""
+    child_alone = active.T.astype(np.float32) @ (~active).astype(np.float32)  # counts of rows, which are exact
+    counts = active.sum(axis=0)
+    contains: Mask = (child_alone == 0) & (counts[:, None] < counts)
+    return contains
+
+
+def declared(space: Space, names: tuple[str, ...]) -> Mask:
+    """(child, parent) Whether the space declares the parent as a condition of the child."""
+    result = np.zeros((len(names), len(names)), dtype=bool)
+    for i, child in enumerate(names):
+        for parent in parents_of(space[child]):
+            if parent in names:
+                result[i, names.index(parent)] = True
+    return result
+
+
+def chained(linked: Mask) -> Mask:
+    """(parameters, parameters) Whether two parameters are linked directly or through others."""
+    dependent = linked | np.eye(len(linked), dtype=bool)
+    while True:
+        further = (dependent.astype(np.float64) @ dependent.astype(np.float64)) > 0
+        if np.array_equal(further, dependent):
+            return dependent
+        dependent = further
+
+
+def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
+    """Each copy with its original, such as {'lr_2': 'lr'}; the original has the most distinct values."""
+    copies: dict[str, str] = {}
+    left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
+    while left:
+        original = left.pop(0)
+        own = [j for j in left if same[original, j]]
+        copies.update({names[j]: names[original] for j in sorted(own)})
+        left = [j for j in left if j not in own]
+    return copies

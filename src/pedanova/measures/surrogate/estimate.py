@@ -38,12 +38,11 @@ from pedanova.measures.importance import (
 )
 from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
 from pedanova.measures.question import Question
-from pedanova.measures.smoothing import Smoothing, bandwidth
+from pedanova.measures.smoothing import Smoothing, bandwidth, smoothed_away
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import can_tell, model_densities, model_sets, sampled_shares
-from pedanova.measures.waves import smoothed_away
 from pedanova.space.grid import blocks_of
 from pedanova.space.parameters import parents_of
 

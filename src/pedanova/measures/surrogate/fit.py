@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.dense import sort_lines
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import Indices
-from pedanova.measures.chance.dependence import Dependence, dependence_of
-from pedanova.measures.chance.ranked_rows import Places, RankedRows
+from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, dependence_of
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
     ADAPTIVE_PRIOR,

@@ -20,7 +20,7 @@ from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Column, Mask, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, regimes_of
-from pedanova.measures.waves import waves_of
+from pedanova.measures.smoothing import waves_of
 from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
 from pedanova.space.values import Interval, Value

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.distributions import LAW, normal_below
+from pedanova.measures.smoothing import waves_of
 from pedanova.measures.surrogate.posterior import PosteriorSamples, RankRange
 from pedanova.measures.surrogate.summaries import FINEST, NORMAL, EstimatedShares, SampledShares
-from pedanova.measures.waves import waves_of
 from pedanova.space.grid import Block, Reals
 
 RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share, all equally likely

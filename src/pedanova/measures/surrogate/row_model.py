@@ -14,9 +14,15 @@ from pedanova.base.notes import Note
 from pedanova.base.threads import ResultCache, one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.column import Mask
-from pedanova.measures.chance.dependence import Dependence, dependence_of
 from pedanova.measures.chance.permutation_test import PermutationTest
-from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows, ranked_rows, varying_names
+from pedanova.measures.chance.ranked_rows import (
+    Arrangement,
+    Dependence,
+    RankedRows,
+    dependence_of,
+    ranked_rows,
+    varying_names,
+)
 from pedanova.measures.surrogate.fit import FittedModel, fit, is_complete
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange, StackedGrids
 from pedanova.measures.surrogate.residuals import LeaveOneOut, cell_sums, corrected, curve_of

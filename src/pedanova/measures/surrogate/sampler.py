@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
-from pedanova.measures.chance.dependence import Dependence
-from pedanova.measures.chance.ranked_rows import Arrangement, Places, RankedRows, doubled_ranks, mid_ranks
+from pedanova.measures.chance.ranked_rows import Arrangement, Dependence, Places, RankedRows, doubled_ranks, mid_ranks
 from pedanova.measures.distributions import normal_quantile
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Moving

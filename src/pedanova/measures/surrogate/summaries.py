@@ -16,7 +16,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, width_of
 from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
-from pedanova.measures.densities import Densities, densities_from, smoothed
+from pedanova.measures.densities import Densities, smoothed
 from pedanova.measures.share import ratio_of
 from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
 from pedanova.space.grid import Grid, Reals
@@ -244,7 +244,7 @@ def density(
     widths = expected_widths(region, with_value[0], grid.blocks)
     basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
     uniform, width = grid.prior / max(float(grid.prior.sum()), 1e-300), max(blur_of(grid, coarse))
-    return densities_from(contrast, (target, region, uniform), width, missing, basis, words)
+    return Densities(contrast.name, target, region, uniform, grid.edges, width, *missing, grid.parameter, basis, words)
 
 
 def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:

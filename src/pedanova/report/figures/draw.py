@@ -21,11 +21,11 @@ from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.advice.gains import Amount, Gain, Gains
 from pedanova.measures.bins import round_values
+from pedanova.measures.densities import PairDensity
 from pedanova.measures.importance import NEVER, Importance, Importances, beats_chance, is_faint
 from pedanova.measures.interactions import Interactions
-from pedanova.measures.plane import PairDensity
+from pedanova.measures.questions.ask import Profile
 from pedanova.measures.studies.budgets import Along
-from pedanova.measures.surrogate.profile import Profile
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.palette import DARK, LIFTS, LIGHT, ink_on, lift_colour, luminance, mixed
 

@@ -25,10 +25,9 @@ from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.advice.ask import gains_of
 from pedanova.measures.bins import Bins
-from pedanova.measures.densities import Densities
+from pedanova.measures.densities import Densities, PairDensity
 from pedanova.measures.effects import binned_marginal
 from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.plane import PairDensity
 from pedanova.measures.question import DEFAULT, HOW, How, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,

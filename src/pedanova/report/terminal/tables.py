@@ -35,7 +35,7 @@ from pedanova.measures.importance import (
     known_percent,
     marked_share,
 )
-from pedanova.measures.surrogate.profile import Profile, chosen_places
+from pedanova.measures.questions.ask import Profile, chosen_places
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.sentences import joined, meanings_of
 
