@@ -180,9 +180,8 @@ def test_values_and_quantiles_meet(samples: PosteriorSamples) -> None:
 
 
 def test_a_band_lies_between(samples: PosteriorSamples) -> None:
-    grids = samples.grids()
     regions = Region("quantile", Fraction(1, 10), Fraction(4, 10)), as_region(0.4, "x"), as_region(0.1, "x")
-    band, wide, narrow = (samples.count(samples.ranks.range_of(region, "minimize"), grids) for region in regions)
+    band, wide, narrow = (samples.count(samples.ranks.range_of(region, "minimize")) for region in regions)
     assert np.array_equal(band + narrow, wide)
 
 
@@ -223,9 +222,9 @@ def test_counting_agrees_with_the_measure() -> None:
     from pedanova.measures.importance import measure
 
     samples = drawn_of(rows_of(*study()))
-    grids = samples.grids()
-    targets = samples.count(samples.ranks.range_of(as_region(0.1, "x"), "minimize"), grids)
-    everywhere = samples.count((0, len(samples.ranks)), grids)
+    grids = samples.grids
+    targets = samples.count(samples.ranks.range_of(as_region(0.1, "x"), "minimize"))
+    everywhere = samples.count((0, len(samples.ranks)))
     children = np.array([name == "momentum" for name in samples.space])
     for baseline, told in product(("region", "uniform"), (children, children & False)):
         found = shares_of_counts(tuple(samples.space), grids, targets, everywhere, baseline, told)

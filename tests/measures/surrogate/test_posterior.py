@@ -166,8 +166,8 @@ def some_draws(points: int = 300, draws: int = 4) -> PosteriorSamples:
 
 
 def one_by_one(samples: PosteriorSamples, span: tuple[int, int]) -> np.ndarray:
-    grids, (first, last) = samples.grids(), samples.ends(span)
-    flat = samples.flat(grids)
+    grids, (first, last) = samples.grids, samples.ends(span)
+    flat = samples.flat
     return np.stack([np.bincount(flat[o[first:last]].ravel(), minlength=grids.cells) for o in samples.order])
 
 
@@ -175,16 +175,16 @@ def one_by_one(samples: PosteriorSamples, span: tuple[int, int]) -> np.ndarray:
 def test_points_are_counted_alike_whatever_was_asked_before(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CACHED", room)
     samples = some_draws()
-    grids, rng = samples.grids(), np.random.default_rng(1)
+    grids, rng = samples.grids, np.random.default_rng(1)
     spans = [(0, 10), (0, 5), (0, 100), (0, 95), (0, 12), (3, 9), (90, 93), (5, 100), (7, 7), (0, 0)]
     spans += [(first, first + more) for first, more in rng.integers(0, 50, (30, 2)).tolist()]
     for span in spans:
-        found = samples.count(span, grids)
+        found = samples.count(span)
         assert np.array_equal(np.broadcast_to(found, (samples.draws, grids.cells)), one_by_one(samples, span)), span
 
 
 def test_all_points_are_the_same_in_every_draw() -> None:
     samples = some_draws()
-    whole = samples.count((0, 100), samples.grids())
+    whole = samples.count((0, 100))
     assert whole.shape[0] == 1
     assert whole.sum() == len(samples) * len(SPACE)

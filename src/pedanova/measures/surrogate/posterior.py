@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -331,17 +330,9 @@ class ObjectiveRanks:
         """The number of distinct objectives that are at least as good as a quantile or threshold."""
         if not isinstance(cut, Quantile):
             return int(np.searchsorted(self.values, cut.signed, side="right"))
-        if not of_space:
-            return self.up_to_part(cut.part)
-        if cut.part == 0:
-            return 0
-        before = int(np.searchsorted(self.parts, float(cut.part) - ROUNDING, side="left"))
-        return min(before + 1, len(self))
-
-    def up_to_part(self, part: Fraction) -> int:
-        """The number of distinct objectives in the best fraction `part` of the rows."""
-        rank = rank_of(part, int(self.rows[-1]))
-        return min(int(np.searchsorted(self.rows, rank, side="left")) + 1, len(self)) if rank else 0
+        reached: Any = self.parts if of_space else self.rows
+        end = float(cut.part) - ROUNDING if of_space else rank_of(cut.part, int(self.rows[-1]))
+        return min(int(np.searchsorted(reached, end, side="left")) + 1, len(self)) if cut.part else 0
 
     def part_of(self, rank: int) -> float:
         return float(self.parts[rank - 1]) if rank else 0.0
@@ -448,18 +439,12 @@ class StackedGrids:
         return np.add.reduceat(values, first, axis=1)
 
 
-@lru_cache(maxsize=16)
-def stacked(grids: tuple[CoarseGrid, ...]) -> StackedGrids:
-    """The grids of all parameters side by side, cached because all questions to a model use the same cells."""
-    return StackedGrids.of(grids)
-
-
 # --- samples -------------------------------------------------------------------------------------------
 
 MOST_CACHED = 1 << 23  # bytes of counts that are cached for the next question
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PosteriorSamples:
     """Points of the space, and their order in every posterior sample."""
 
@@ -470,9 +455,7 @@ class PosteriorSamples:
     varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
     adaptive: bool  # whether the sampler was adaptive, so that quantiles of rows and of the space differ
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter whose shares it has
-    _flat: dict[int, Cells] = field(default_factory=dict, repr=False)  # (points, parameters), by number of cells
-    _counted: dict[int, dict[int, Counts]] = field(default_factory=dict, repr=False)  # by cells, then by points
-    _alone: dict[str, Reals] = field(default_factory=dict, repr=False)
+    _counted: dict[int, Counts] = field(default_factory=dict, init=False, repr=False)  # by the number of points
 
     @property
     def sources(self) -> list[int]:
@@ -491,9 +474,10 @@ class PosteriorSamples:
         """The merged grid that is used to store the points of one parameter."""
         return coarse_grid(grid_of(self.space[name]), POINT_CELLS)
 
+    @cached_property
     def grids(self) -> StackedGrids:
         """The merged grids that are used to count the points, one grid for each parameter."""
-        return stacked(tuple(coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()))
+        return StackedGrids.of([coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()])
 
     def cells(self, name: str) -> Cells:
         """(points,) The grid cell of every point; where cells are merged, the middle one."""
@@ -527,64 +511,60 @@ class PosteriorSamples:
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample contains each point once
         order = numbers.take(inside).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
-        return replace(self, points=points, order=order, ranks=ranks, _flat={}, _counted={}, _alone={})
+        return replace(self, points=points, order=order, ranks=ranks)
 
-    def count(self, span: RankRange, grids: StackedGrids) -> Counts:
+    def count(self, span: RankRange) -> Counts:
         """(draws, cells) The number of points in each cell with a rank in `span`; (1, cells) if all ranks are in it."""
         first, last = self.ends(span)
         if first == 0:
-            return self._best(last, grids)
-        cached = self._counted.get(grids.cells, {})
+            return self._best(last)
+        cached = self._counted
         if last - first <= sum(min(abs(end - one) for one in (0, len(self), *cached)) for end in (first, last)):
-            return self._between(first, last, grids)
-        return self._best(last, grids) - self._best(first, grids)
+            return self._between(first, last)
+        return self._best(last) - self._best(first)
 
-    def _best(self, end: int, grids: StackedGrids) -> Counts:
+    def _best(self, end: int) -> Counts:
         """(draws, cells) How many points before position `end` lie in each cell, from the nearest cached counts."""
-        cached = self._counted.setdefault(grids.cells, {})
+        cached = self._counted
         if not cached:
-            cached[len(self)] = np.bincount(self.flat(grids).ravel(), minlength=grids.cells)[None, :]
+            cached[len(self)] = np.bincount(self.flat.ravel(), minlength=self.grids.cells)[None, :]
         if end in cached:
             return cached[end]
         near = min((0, *cached), key=lambda other: abs(other - end))
-        more = self._between(min(near, end), max(near, end), grids)
+        more = self._between(min(near, end), max(near, end))
         counts = more if near == 0 else cached[near] + more if near < end else cached[near] - more
         if len(cached) * counts.nbytes <= MOST_CACHED:
             cached[end] = counts
         return counts
 
-    def _between(self, first: int, last: int, grids: StackedGrids) -> Counts:
+    def _between(self, first: int, last: int) -> Counts:
         """(draws, cells) How many points from position `first` up to `last` lie in each cell."""
-        flat = self.flat(grids)
-        counts = np.empty((self.draws, grids.cells), dtype=np.int64)
+        counts = np.empty((self.draws, self.grids.cells), dtype=np.int64)
         for draw, order in enumerate(self.order):
-            counts[draw] = np.bincount(flat.take(order[first:last], axis=0).ravel(), minlength=grids.cells)
+            counts[draw] = np.bincount(self.flat.take(order[first:last], axis=0).ravel(), minlength=counts.shape[1])
         return counts
 
-    def flat(self, grids: StackedGrids) -> Cells:
+    @cached_property
+    def flat(self) -> Cells:
         """(points, parameters) The cell of every point, numbered across all parameters."""
-        if grids.cells not in self._flat:
-            each = zip(self.space, self.points, grids.grids, grids.starts, strict=False)
-            columns = [self.point_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
-            self._flat[grids.cells] = np.stack(columns, axis=1)
-        return self._flat[grids.cells]
+        each = zip(self.space, self.points, self.grids.grids, self.grids.starts, strict=False)
+        columns = [self.point_grid(name).to(grid)[column] + np.int32(start) for name, column, grid, start in each]
+        return np.stack(columns, axis=1)
 
+    @cached_property
     def alone(self) -> Reals:
         """(parameters,) How much each parameter alone explains, from 0 to 1.
 
         It is a fraction of the variance of the points' mean ranks.
         """
-        if not self._alone:
-            grids = self.grids()
-            flat = self.flat(grids).ravel()
-            ranks = np.tile(np.arange(float(len(self))), self.draws)  # sums of whole numbers are exact
-            sums = np.bincount(self.order.ravel(), weights=ranks, minlength=len(self))
-            mean = sums / self.draws - (len(self) - 1) / 2.0
-            counts = np.bincount(flat, minlength=grids.cells)
-            by_cell = np.bincount(flat, weights=np.repeat(mean, len(grids.grids)), minlength=grids.cells)
-            explained = grids.by_parameter((by_cell**2 / np.maximum(counts, 1))[None, :])[0]
-            self._alone["parts"] = explained / max(float(mean @ mean), 1e-300)
-        return self._alone["parts"]
+        grids, flat = self.grids, self.flat.ravel()
+        ranks = np.tile(np.arange(float(len(self))), self.draws)  # sums of whole numbers are exact
+        sums = np.bincount(self.order.ravel(), weights=ranks, minlength=len(self))
+        mean = sums / self.draws - (len(self) - 1) / 2.0
+        counts = np.bincount(flat, minlength=grids.cells)
+        by_cell = np.bincount(flat, weights=np.repeat(mean, len(grids.grids)), minlength=grids.cells)
+        explained: Reals = grids.by_parameter((by_cell**2 / np.maximum(counts, 1))[None, :])[0]
+        return explained / max(float(mean @ mean), 1e-300)
 
 
 def coarse_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:

@@ -164,7 +164,7 @@ def curve_of(
     """
     inside, mass = np.empty(len(numbers)), np.empty(len(numbers))
     for each, span in ((inside, target), (mass, region)):
-        each[numbers] = samples.count(span, samples.grids()).mean(axis=0)
+        each[numbers] = samples.count(span).mean(axis=0)
     return inside, mass
 
 
@@ -177,7 +177,7 @@ def corrected(
 ) -> EstimatedShares:
     """The model's shares, corrected by the residuals of the rows; `points` is the result of `curve_of`."""
     inside, mass = points
-    grids, curve = samples.grids(), np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
+    grids, curve = samples.grids, np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
     deviation = shares.roots()[1]
     root = np.sqrt(np.maximum(shares.common, 0.0))
     alike: dict[tuple[tuple[Block, ...], bool], list[int]] = {}  # parameters with the same blocks are expanded together
@@ -189,7 +189,7 @@ def corrected(
         each = expansions(curve[cells], mass[cells], blocks, sums.cut(cells), child=child)
         for j, pair in zip(some, each, strict=True):
             pairs[j] = pair
-    together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone()))  # interactions over the whole space
+    together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone))  # interactions over the whole space
     result = combined(root, deviation, together, pairs)
     return EstimatedShares(*(column[samples.sources] for column in result))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,6 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the fun
     from pedanova.measures.surrogate.objective_model import KnownObjective, ObjectiveModel
 
 PValues: TypeAlias = Mapping[str, float]
-TestKey: TypeAlias = tuple[RankRange, RankRange, bool, int]  # target, region, blocks, seed
-CorrectionKey: TypeAlias = tuple[RankRange, RankRange, int]  # target, region, seed
 # Each row predicted from the others, its cells of all parameters, and the place of every cell in a fixed order
 PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int64]]
 FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
@@ -77,12 +75,14 @@ class RowModel:
     around: RowModel | None = None  # the model of more rows, if these are a selection
     near: FittedModel | None = None  # the fit to more rows from the same sampler
     sampled_from: int | None = None  # the number of rows of a long table that these are a sample of
-    p_values_by_question: dict[TestKey, PValues] = field(default_factory=dict)
-    corrected_by_question: dict[CorrectionKey, EstimatedShares] = field(default_factory=dict)
-    _fitted: dict[int, FittedModel] = field(default_factory=dict)
+    _fitted: dict[int, FittedModel] = field(default_factory=dict)  # by seed
     _parts: ResultCache[RowModel] = field(default_factory=lambda: ResultCache(MOST_PARTS))
-    _predicted: dict[int, PredictedCells] = field(default_factory=dict)  # by seed
-    _processes: dict[int, ObjectiveModel | None] = field(default_factory=dict)  # by seed
+    _made: dict[Hashable, Any] = field(default_factory=dict)  # results by their name and arguments
+
+    def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @cached_property
     def rows(self) -> RankedRows:
@@ -147,10 +147,9 @@ class RowModel:
         """The Gaussian process of the objective, even if it is not reliable; None if no parameter varies."""
         from pedanova.measures.surrogate.objective_model import process_of
 
-        if seed not in self._processes:
-            fitted = self.fitted(seed) if len(self.rows) >= FEWEST_ROWS else None
-            self._processes[seed] = process_of(self.rows, fitted, self.dependence.copies)
-        return self._processes[seed]
+        fitted = self.fitted(seed) if len(self.rows) >= FEWEST_ROWS else None
+        process = partial(process_of, self.rows, fitted, self.dependence.copies)
+        return self._once(("process", seed), process)  # type: ignore[no-any-return]
 
     def objective(self, seed: int) -> KnownObjective | None:
         """A predictor of the objective: a complete table, or a model; None if the model is not reliable."""
@@ -209,22 +208,21 @@ class RowModel:
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
         """The shares by the model, corrected by the residuals of the rows; None if the sampler was adaptive."""
-        key = target, region, seed
-        fitted = self.fitted(seed)
-        if fitted.predictions is None or fitted.samples is None:
+        samples, predictions = self.fitted(seed).samples, self.fitted(seed).predictions
+        if predictions is None or samples is None:
             return None
-        if key not in self.corrected_by_question:
-            samples = fitted.samples
-            if seed not in self._predicted:
-                self._predicted[seed] = self._predicted_cells(samples, fitted.predictions)
-            predicted, flat, numbers = self._predicted[seed]
+
+        def make() -> EstimatedShares:
+            cells = partial(self._predicted_cells, samples, predictions)
+            predicted, flat, numbers = self._once(("cells", seed), cells)
             sums = cell_sums(predicted, flat, self.between(target), self.between(region), len(numbers))
             curve = curve_of(samples, target, region, numbers)
-            self.corrected_by_question[key] = corrected(samples, curve, shares, sums, children_of(self.space))
-        return self.corrected_by_question[key]
+            return corrected(samples, curve, shares, sums, children_of(self.space))
+
+        return self._once(("corrected", target, region, seed), make)  # type: ignore[no-any-return]
 
     def _predicted_cells(self, samples: PosteriorSamples, predictions: LeaveOneOut) -> PredictedCells:
-        rows, grids = self.rows, samples.grids()
+        rows, grids = self.rows, samples.grids
         cells, numbers = rows.arrangement.cells(rows.places), canonical_numbers(rows.arrangement, grids)
         each = zip(samples.space, grids.grids, grids.starts, strict=False)
         flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
@@ -236,11 +234,11 @@ class RowModel:
     # --- p-values ----------------------------------------------------------------------------------
 
     def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues:
-        key = target, region, self.blocks, seed
-        if key not in self.p_values_by_question:
-            masks = (self.between(target), self.between(region))
-            self.p_values_by_question[key] = self._tested(*masks, certain=False, blocks=self.blocks, seed=seed)
-        return self.p_values_by_question[key]
+        def make() -> PValues:
+            masks = self.between(target), self.between(region)
+            return self._tested(*masks, certain=False, blocks=self.blocks, seed=seed)
+
+        return self._once(("p-values", target, region, self.blocks, seed), make)  # type: ignore[no-any-return]
 
     def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues:
         masks = target[self.rows.rows], region[self.rows.rows]

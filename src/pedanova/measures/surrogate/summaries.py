@@ -99,9 +99,9 @@ def sampled_shares(
 
     The share of a parameter in `children` leaves out the effect of being active or inactive.
     """
-    grids = samples.grids()
+    grids = samples.grids
     of_value = np.array([name in children for name in samples.space])
-    targets, regions = samples.count(target, grids), samples.count(region, grids)
+    targets, regions = samples.count(target), samples.count(region)
     # The mean number of target points that two samples have in common.
     often = counts_by_point(samples, target)
     shared = float((often * (often - 1.0)).sum()) / max(1, samples.draws * (samples.draws - 1))
@@ -216,8 +216,8 @@ def model_densities(
     contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
     """The densities of every parameter, averaged over all samples; `contrasts` contain counts of rows."""
-    grids = samples.grids()
-    targets, regions = (samples.count(span, grids).mean(axis=0) for span in (target, region))
+    grids = samples.grids
+    targets, regions = (samples.count(span).mean(axis=0) for span in (target, region))
     rows = samples.ranks.size(target), samples.ranks.size(region)
     index = {name: j for j, name in enumerate(samples.space)}
     densities = {}
