@@ -461,7 +461,7 @@ class Analysis(Output):
         >>> list(a.groups("solver")), len(a.groups("solver")["sgd"])
         (['adam', 'sgd'], 503)
         """
-        return across.Groups(across.groups_by(self.data, column), Analysis)
+        return across.groups_by(self.data, column).of(Analysis)
 
     def within(self, *rows: object, at: Sequence[object] = ()) -> Analysis:
         """Analyse only some of the rows; quantiles then refer to these rows.

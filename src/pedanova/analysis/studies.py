@@ -24,7 +24,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.across import DRAWS, Groups, Pooling, grouped, pooled_studies
+from pedanova.measures.studies.across import DRAWS, Groups, Pooling, grouped, itself, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 from pedanova.measures.studies.study_difference import (
     SHARED,
@@ -203,7 +203,7 @@ def across(
         analyses, notes = grouped_analyses(data, objective, group, **table)
     else:
         analyses = named_analyses(data, objective, table)
-    data = analyses.data if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
+    data = analyses.of(itself) if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
     fields = pooled_studies(data, question, within=within, parts=parts)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
 
@@ -281,7 +281,7 @@ def grouped_analyses(
         raise QueryError(Arg("group"), words, Arg("where"))
     nan, column = request.reading.ending, records.columns[group]
     groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
-    return Groups(groups, Analysis), (*notes, *observed.notes, *unnamed)
+    return groups.of(Analysis), (*notes, *observed.notes, *unnamed)
 
 
 def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:

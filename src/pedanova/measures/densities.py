@@ -200,9 +200,10 @@ def densities_of(
         few = smoothing == "auto" and wanted[block.cells].sum() < 2
         rows = base[block.cells] if few else wanted[block.cells]
         widths.append(width_in(block, smoothing, rows, base[block.cells]))
-    parts = [smoothed(one, grid, widths) for one in (_raw(wanted), _raw(base), grid.prior)]
+    target, region, uniform = (smoothed(parts, grid, widths) for parts in (_raw(wanted), _raw(base), grid.prior))
     missing = 1.0 - float(wanted.sum() / contrast.target.sum()), 1.0 - float(base.sum() / contrast.region.sum())
     basis = Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths))
+    parts = target, region, uniform
     return Densities(contrast.name, *parts, grid.edges, max(widths), *missing, grid.parameter, basis, words)
 
 

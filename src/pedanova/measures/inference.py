@@ -499,7 +499,7 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
         clear = p <= LEVEL and row.share >= WORTH_A_WORD
         low, high = min(one.low, max(0.0, row.share)) if clear else 0.0, max(one.high, row.share, 0.0)
         sure = {"low": low, "high": high, "p_value": one.p_value, "p_adjusted": p, "deviation": one.deviation}
-        result.append(replace(row, **sure, significant=clear) if row.varied else row)  # type: ignore[arg-type]
+        result.append(replace(row, **sure, significant=clear) if row.varied else row)
     return result
 
 

@@ -300,7 +300,7 @@ def interactions_of(
         params=params,
         seed=question.seed,
         threads=data.threads,
-        counter=resolved.set_counter(),
+        counter=None if resolved.model_query is None else resolved.model_query.count_sets,
     )
     return replace(result, target=words[0], region=words[1], notes=(*notes, *result.notes))
 

@@ -180,7 +180,12 @@ class TrialData:
         key = "within", digest_of(mask), cuts
         cells = sum(tally.size for tally in self.tallies.values())
         most = max(1, min(KEPT, MOST_PARAMETERS // len(self.tallies), MOST_CELLS // cells))
-        inner: Self = self._recounts.get(key, lambda: self._restricted_to(mask, cuts), most=most)
+
+        def restricted() -> Any:
+            observed = reordered(replace(self.observed(), keep=mask, restricted=True, origin=None))
+            return replace(self.like(observed, cuts), _model=self.model_of(mask), _sample=self.sample_of(mask))
+
+        inner: Self = self._recounts.get(key, restricted, most=most)
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
@@ -189,11 +194,6 @@ class TrialData:
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
         return reduce(np.logical_and, [rows_in(base, observed, counted) for base in bases]), counted
-
-    def _restricted_to(self, mask: Mask, cuts: Iterable[Threshold]) -> Self:
-        observed = self.observed()
-        inner = self.like(reordered(replace(observed, keep=mask, restricted=True, origin=None)), cuts)
-        return replace(inner, _model=self.model_of(mask), _sample=self.sample_of(mask))
 
     def model_of(self, mask: Mask) -> RowModel | None:
         """The model of all rows, restricted to the rows in `mask`; None if there are too many rows."""
@@ -265,7 +265,7 @@ class TrialData:
         if isinstance(base, RowSet):
             contrasts, words, notes = self.within(base).contrasts(wanted, 1.0)
             return contrasts, (words[0], str(base)), notes
-        contrasts = from_tallies(*self._find(wanted, base))
+        contrasts = from_tallies(*self.find(wanted, base))
         sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
         notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
         return contrasts, (str(wanted), str(base)), notes
@@ -277,17 +277,13 @@ class TrialData:
         whole = isinstance(base, Region) and base.is_all
         return replace(self.inputs(contrasts, wanted, base), words=words, notes=notes, whole=whole)
 
-    def is_alone(self) -> bool:
-        """Whether the rows are a selection from a table, and no model of the whole table is available."""
-        model = self.row_model
-        return restricted(self.observations) and (model is None or model.around is None)
-
     def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
         """The counts and models from which the importances for `target` and `region` can be computed."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
             return self.within(base).inputs(contrasts, wanted, 1.0)
-        model = self.row_model
+        model, observed = self.row_model, self.observations
+        selected = observed is not None and observed.restricted and (model is None or model.around is None)
         query = Query(
             contrasts=contrasts,
             target=None,
@@ -295,7 +291,7 @@ class TrialData:
             levels=self.levels,
             count=self.rows,
             model=model,
-            objection=ALONE if self.is_alone() else "",
+            objection=ALONE if selected else "",
             sample=self.row_sample,
             objective=self.objective,
         )
@@ -306,22 +302,6 @@ class TrialData:
         masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
         fixed = None if model is None else model.ranges_of(*masks)
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
-
-    def near_targets(self, target: Region, region: Region) -> tuple[Near, Near] | None:
-        """The next stricter and the next wider target that were counted; None if the target is not one quantile."""
-        if target.kind != "quantile" or target.low or target.high is None:
-            return None
-        part, parts = Fraction(target.high), self.levels.quantiles
-        whole = Fraction(region.high or 1) if region.kind == "quantile" and not region.low else Fraction(0)
-        ends = [one for one in parts if one < part][-1:] + [one for one in parts if part < one < whole][:1]
-        targets = [Region("quantile", Fraction(0), end) for end in ends]
-        if len(ends) < 2 or not self.has_counts_for(*targets, region):
-            return None
-        try:
-            near = [from_tallies(*self._find(one, region)) for one in targets]
-        except QueryError:  # because of ties, the wider one contains all rows
-            return None
-        return (float(ends[0]), near[0]), (float(ends[1]), near[1])
 
     def resolved(self, question: Question) -> ResolvedQuestion:
         """The resolved question; if the sampler was adaptive, values of the objective replace its quantiles."""
@@ -357,10 +337,10 @@ class TrialData:
         if isinstance(wanted, RowSet) or isinstance(base, RowSet):
             codes = codes_of_rows(observed, wanted, base, self.levels.nan)
             return codes if rows is None else codes[rows]
-        tallies, inner, outer = self._find(wanted, base)
+        tallies, inner, outer = self.find(wanted, base)
         return codes_of_levels(observed, first(tallies).levels, inner, outer, threads=self.threads, rows=rows)
 
-    def _find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
+    def find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
         """Tallies with thresholds at the ends of target and region; then the levels of the target and of the region."""
         levels, tallies = self.cut_at(wanted, base)
         by_level = first(tallies).rows_by_level()
@@ -371,8 +351,9 @@ class TrialData:
     def cut_at(self, *regions: Region) -> tuple[Levels, Tallies]:
         """Levels and tallies with thresholds at the ends of the regions; rows are counted again if needed."""
         source = self._source
-        if source is None or self.has_counts_for(*regions):
-            self._find_all(regions)
+        if source is None or self.has_counts_for(*regions):  # without a source, `find` raises an error
+            for region in regions:
+                self.levels.find(region, first(self.tallies).rows_by_level())
             return self.levels, self.tallies
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         recount: Recount = self._recounts.get(cuts, lambda: source.recut(self.levels, cuts))
@@ -380,16 +361,13 @@ class TrialData:
 
     def has_counts_for(self, *bands: Region) -> bool:
         """Whether all given regions end at thresholds that were counted."""
+        by_level = first(self.tallies).rows_by_level()
         try:
-            self._find_all(bands)
+            for band in bands:
+                self.levels.find(band, by_level)
         except LevelsError:
             return False
         return True
-
-    def _find_all(self, regions: Iterable[Region]) -> None:
-        by_level = first(self.tallies).rows_by_level()
-        for region in regions:
-            self.levels.find(region, by_level)
 
     def by_value(self, rows: Region, of: str) -> Region:
         """The same region with its quantiles replaced by values of the objective."""
@@ -480,16 +458,26 @@ class TrialData:
         )
 
 
-def restricted(observed: Observations | None) -> bool:
-    """Whether the observations are a selection of the rows of a table."""
-    return observed is not None and observed.restricted
-
-
 def first(tallies: Tallies) -> Tally:
     return next(iter(tallies.values()))
 
 
-def near_targets(data: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
-    """Call `TrialData.near_targets` through a weak reference, so that a cached question does not keep data alive."""
-    there = data()
-    return None if there is None else there.near_targets(target, region)
+def near_targets(reference: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
+    """The next stricter and the next wider target that were counted; None if the target is not one quantile.
+
+    The reference is weak, so that a cached question does not keep data alive.
+    """
+    data = reference()
+    if data is None or target.kind != "quantile" or target.low or target.high is None:
+        return None
+    part, parts = Fraction(target.high), data.levels.quantiles
+    whole = Fraction(region.high or 1) if region.kind == "quantile" and not region.low else Fraction(0)
+    ends = [one for one in parts if one < part][-1:] + [one for one in parts if part < one < whole][:1]
+    targets = [Region("quantile", Fraction(0), end) for end in ends]
+    if len(ends) < 2 or not data.has_counts_for(*targets, region):
+        return None
+    try:
+        near = [from_tallies(*data.find(one, region)) for one in targets]
+    except QueryError:  # because of ties, the wider one contains all rows
+        return None
+    return (float(ends[0]), near[0]), (float(ends[1]), near[1])

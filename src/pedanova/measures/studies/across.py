@@ -403,6 +403,7 @@ def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.
 
 Codes: TypeAlias = NDArray[Any]
 Made = TypeVar("Made")
+Other = TypeVar("Other")
 SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
@@ -457,8 +458,8 @@ Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if ro
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GroupData(Mapping[str, TrialData]):
-    """The data of each group of rows, by name; they are computed at first use, and the latest groups are cached."""
+class Groups(Mapping[str, Made]):
+    """An object for each group of rows, by name; the data are counted at first use, and the latest are cached."""
 
     observed: Observations
     order: Codes | None  # (rows,) rows sorted by group; None if they already are
@@ -466,12 +467,17 @@ class GroupData(Mapping[str, TrialData]):
     levels: object
     nan: NanPolicy
     inside: bool  # whether all rows must lie inside the space
+    make: Callable[[TrialData], Made]
     _kept: ResultCache[TrialData] = field(repr=False)
 
-    def __getitem__(self, name: str) -> TrialData:
+    def __getitem__(self, name: str) -> Made:
         if name not in self.spans:
             raise QueryError(unknown_name(name, tuple(self.spans), what="study"))
-        return self._kept.get(name, lambda: self._counted(name))
+        return self.make(self._kept.get(name, lambda: self._counted(name)))
+
+    def of(self, make: Callable[[TrialData], Other]) -> Groups[Other]:
+        """The same groups, with other objects made of their data."""
+        return replace(self, make=make)  # type: ignore[return-value, arg-type]
 
     def rows_of(self, name: str) -> Observations:
         span = self.spans[name]
@@ -496,24 +502,11 @@ class GroupData(Mapping[str, TrialData]):
         return len(self.spans)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups(Mapping[str, Made]):
-    """An object for each group of rows, by name; it is made at first use."""
+GroupData: TypeAlias = Groups[TrialData]
 
-    data: GroupData
-    make: Callable[[TrialData], Made]
 
-    def __getitem__(self, name: str) -> Made:
-        return self.make(self.data[name])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.data)
-
-    def __len__(self) -> int:
-        return len(self.data)
+def itself(data: TrialData) -> TrialData:
+    return data
 
 
 def grouped(
@@ -538,7 +531,7 @@ def grouped(
     kept: ResultCache[TrialData] = ResultCache(max(2, KEPT_COUNTS // (widths * many)))
     words = f" rows have no value of {column.name}; they belong to no study"
     notes = [Note("rows", Count(counts[-1]), " of ", Count(len(observed)), words)] if counts[-1] else []
-    return GroupData(observed, order, spans, levels, nan, inside, kept), notes
+    return Groups(observed, order, spans, levels, nan, inside, itself, kept), notes
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -114,6 +114,10 @@ class ModelQuery:
     def rows(self) -> tuple[int, int]:
         return self.samples.ranks.size(self.target), self.samples.ranks.size(self.region)
 
+    def count_sets(self, groups: Mapping[str, Groups], sets: Sequence[Names]) -> SetTally:
+        """Count the model's points in each cell, for sets of parameters."""
+        return model_sets(self.samples, self.target, self.region, groups, sets)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShareEstimate:
@@ -137,10 +141,13 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
     objection, curable = objection_to(query, question)
     if not objection and not question.by_rows and query.model is not None:
         fitted = query.model.fitted(question.seed)
-        if fitted.samples is None:
-            objection = fitted.objection
-        else:
-            return model_query_of(query, question, fitted, fitted.samples), []
+        samples, objection = fitted.samples, fitted.objection
+        if samples is not None:
+            # If the sampler was adaptive, quantiles refer to the space; questions about quantiles of rows need counts.
+            of_space = samples.adaptive and query.by_quantile
+            spans = None if of_space and question.of == "rows" else query.spans(samples.ranks, of_space=of_space)
+            usable = spans is not None and can_tell(samples, *spans)
+            return ModelQuery(fitted, samples, *spans, of_space) if spans is not None and usable else None, []
     if question.estimator == "surrogate":
         cure = "use ", Arg("estimator", "counts")
         raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
@@ -150,8 +157,8 @@ def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[No
     if curable and helps:
         words = f"with {query.count:,} rows a model would be more accurate than counts, but {objection}"
         return None, [Note("answer", words)]
-    usable = query.model is not None and helps and not query.objection and query.masks is None
-    return None, [Note("answer", f"{objection}; plain counts are used")] if usable else []
+    worth = query.model is not None and helps and not query.objection and query.masks is None
+    return None, [Note("answer", f"{objection}; plain counts are used")] if worth else []
 
 
 def objection_to(query: Query, question: Question) -> tuple[str, bool]:
@@ -167,22 +174,6 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     if query.foreign:
         return "the quantiles were computed from other rows", False
     return ("the rows are no longer available", True) if query.model is None else ("", False)
-
-
-def model_query_of(
-    query: Query, question: Question, fitted: FittedModel, samples: PosteriorSamples
-) -> ModelQuery | None:
-    """The question for a fitted model; None if counts must be used.
-
-    If the sampler was adaptive, quantiles refer to the space, and questions about quantiles of rows need counts.
-    """
-    of_space = samples.adaptive and query.by_quantile
-    if of_space and question.of == "rows":
-        return None
-    spans = query.spans(samples.ranks, of_space=of_space)
-    if spans is None or not can_tell(samples, *spans):
-        return None
-    return ModelQuery(fitted, samples, *spans, of_space)
 
 
 def check_enough(inside: int, region: int, query: Query, question: Question) -> None:
@@ -217,8 +208,11 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
         sureness = with_threshold(query, counted, sureness, **how)
         each = zip(contrasts, counted, sureness, strict=True)
         sureness = [with_unseen(*one, question.smoothing) for one in each]
-        if is_adaptive(query, question):
-            sureness = [reaching_up(row, one) for row, one in zip(counted, sureness, strict=True)]
+        adaptive = query.masks is None and query.shown is not None and query.shown.adaptive
+        if adaptive and question.of != "rows":  # an adaptive sampler tries few bad values
+            floors = [max(0.0, row.share) for row in counted]
+            pairs = zip(floors, sureness, strict=True)
+            sureness = [replace(one, high=min(1.0, s + REACH * max(0.0, one.high - s))) for s, one in pairs]
     return ShareEstimate(with_sureness(counted, sureness), "counts", notes)
 
 
@@ -262,17 +256,6 @@ def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothi
             unseen += smoothed_away(inside, outside, width) / rows
     above = math.hypot(max(0.0, sureness.high - row.share), unseen)
     return replace(sureness, high=min(1.0, row.share + above))
-
-
-def is_adaptive(query: Query, question: Question) -> bool:
-    """Whether an adaptive sampler chose the rows and the question is about the space."""
-    return query.masks is None and question.of != "rows" and query.shown is not None and query.shown.adaptive
-
-
-def reaching_up(row: Importance, sureness: Sureness) -> Sureness:
-    """Raise the upper end of an interval, because an adaptive sampler tries few bad values."""
-    share = max(0.0, row.share)
-    return replace(sureness, high=min(1.0, share + REACH * max(0.0, sureness.high - share)))
 
 
 def with_repeats(query: Query) -> Sequence[Contrast]:
@@ -376,7 +359,8 @@ def answer(query: Query, question: Question, *, brief: bool = False, narrowed: b
     result = estimate(query, question)
     copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
     rows = ranked(result.rows, copies)
-    words, notes, trials, model_query = query.words, [*query.notes], (), result.model_query
+    words, notes, model_query = query.words, [*query.notes], result.model_query
+    trials: tuple[Importance, ...] = ()
     of_space = model_query is not None and model_query.of_space
     if model_query is not None and of_space:
         words, notes = words_of(query, model_query), []
@@ -409,15 +393,6 @@ class ResolvedQuestion:
     region: object
     model_query: ModelQuery | None
     words: tuple[str, str] | None = None  # None for the words of target and region
-
-    def set_counter(self) -> Callable[[Mapping[str, Groups], Sequence[Names]], SetTally] | None:
-        """A function that counts the model's points in each cell, for sets of parameters; None if no model is used."""
-        model_query = self.model_query
-        return (
-            None
-            if model_query is None
-            else partial(model_sets, model_query.samples, model_query.target, model_query.region)
-        )
 
 
 def resolve(query: Query, question: Question) -> ResolvedQuestion:
