@@ -22,7 +22,6 @@ from pedanova.measures.interactions import (
     explained,
     groups_of,
     measure_pairs,
-    rest_explained,
     set_design,
     set_shares,
     shares_of,
@@ -366,18 +365,6 @@ def test_type_one_error() -> None:
         row = measure_pairs(tally, tally)[0]
         low += row.p_value <= 0.05
     assert 0.025 < low / 400 < 0.08
-
-
-def test_many_tables_of_one_pair_are_measured_alike() -> None:
-    rng = np.random.default_rng(5)
-    region = rng.integers(0, 30, (6, 6))
-    region[2], region[:, 4] = 0, 0  # cells that nobody is in
-    targets = rng.binomial(region, 0.2, (200, 6, 6)).astype(np.float64)
-    targets[0], targets[1] = 0.0, region  # none, all
-    design = design_of(region)
-    assert rest_explained(design, targets) == pytest.approx(
-        explained(design, targets).of_the_rest, rel=1e-10, abs=1e-12
-    )
 
 
 def test_counts_are_where_the_distribution_function_is_passed() -> None:

@@ -219,7 +219,8 @@ class Importances(ShareTable[Importance]):
         columns.append(self.column("divergence", lambda row: short(row.divergence) if row.varied else UNKNOWN))
         columns.append(self.column("raw share", lambda row: known_percent(row, row.raw_share)))
         if self.is_conditional:
-            columns.append(self.column("by presence", presence_in_words))
+            parts = {row.name: percent(row.activity / row.divergence) for row in self.rows if row.activity > 0}
+            columns.append(self.column("by presence", lambda row: parts.get(row.name, "")))
         return columns
 
     def heading(self) -> str:
@@ -347,15 +348,11 @@ def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
-def is_of_space(answer: Importances) -> bool:
-    """Whether the target is a part of the search space, not of the trials, as after an adaptive sampler."""
-    return "of the space" in answer.target
-
-
 def is_narrow(answer: Importances) -> bool:
     """Whether the target is narrower than the best 30 % of all rows, so that a wider target may show more effects."""
     parts = [row.n_target / row.n_region for row in answer.rows if row.n_region]
-    return answer.whole and (is_of_space(answer) or max(parts, default=0.0) < 0.3)
+    of_space = "of the space" in answer.target  # as after an adaptive sampler
+    return answer.whole and (of_space or max(parts, default=0.0) < 0.3)
 
 
 def among_in_words(region: str) -> str:
@@ -370,11 +367,6 @@ def reached_in_words(target: str) -> str:
     if target.startswith("rows with "):
         return f"has {target.removeprefix('rows with ')}"
     return f"meets {target.removeprefix('rows where ')}" if target.startswith("rows where ") else f"is in {target}"
-
-
-def presence_in_words(row: Importance) -> str:
-    """How much of the divergence is due to being active, as a percentage."""
-    return percent(row.activity / row.divergence) if row.activity > 0 else ""
 
 
 def interval_ends(row: Importance) -> tuple[str, str] | None:

@@ -284,7 +284,8 @@ def measure_pairs(
     own = design if shown is tally else design_of(shown.region)
     parts = shares_of(own, shown.target, corrected=corrected)
     p = p_values(design, tally.target, seed=seed, threads=threads)
-    columns = [*parts, p, holm(p, tested(tally.region))]
+    both = [(tally.region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]  # whether a parameter varies
+    columns = [*parts, p, holm(p, both[0] & both[1])]
     rows = [Interaction(names, *(float(column[i]) for column in columns)) for i, names in enumerate(tally.sets)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
@@ -316,12 +317,6 @@ def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: i
         return p_value(design.of(pair), target[pair], most=most, random=random)
 
     return np.array(spread(test, range(len(target)), threads=threads))
-
-
-def tested(region: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(pairs,) Whether both parameters vary; otherwise there is nothing to test."""
-    both = [(region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]
-    return np.asarray(both[0] & both[1])
 
 
 def strongest(
@@ -414,8 +409,8 @@ class Design:
     inverse: Reals  # (…, cells, cells) L⁺
     freedoms: NDArray[np.int64]  # (…, 4) degrees of freedom: whole table, additive fit, rows, columns
 
-    def of(self, pair: int) -> Design:
-        return Design(*(getattr(self, name)[pair] for name in self.__slots__))
+    def of(self, pairs: int | slice) -> Design:
+        return Design(*(getattr(self, name)[pairs] for name in self.__slots__))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -434,31 +429,26 @@ class Explained:
     @property
     def of_the_rest(self) -> Reals:
         """The interaction divided by the fraction of the variance that the additive fit leaves unexplained."""
-        return self.interaction * inverse_of(np.maximum(0.0, 1.0 - self.additive))
+        return self.interaction * ratio_of(1.0, np.maximum(0.0, 1.0 - self.additive))
 
 
 def design_of(region: NDArray[np.int64]) -> Design:
     """Make the design from region counts (pairs, cells, cells); empty rows and columns are allowed."""
     counts = region.astype(np.float64)
     rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
-    by_row = inverse_of(rows)
+    by_row = ratio_of(1.0, rows)
     scaled = counts * by_row[..., None]
     laplacian = columns[..., None] * np.eye(counts.shape[-1]) - np.swapaxes(counts, -1, -2) @ scaled
     values, vectors = np.linalg.eigh(laplacian)
     real = values > EMPTY * np.maximum(1.0, columns.max(axis=-1, initial=0.0))[..., None]
-    inverse = (vectors * np.where(real, inverse_of(np.where(real, values, 0.0)), 0.0)[..., None, :]) @ np.swapaxes(
+    inverse = (vectors * np.where(real, ratio_of(1.0, np.where(real, values, 0.0)), 0.0)[..., None, :]) @ np.swapaxes(
         vectors, -1, -2
     )
     used = (rows > 0).sum(axis=-1)
     freedoms = np.stack(
         [(counts > 0).sum(axis=(-1, -2)), used + real.sum(axis=-1), used, (columns > 0).sum(axis=-1)], axis=-1
     )
-    return Design(counts, inverse_of(counts), by_row, inverse_of(columns), inverse, freedoms - 1)
-
-
-def inverse_of(values: Reals) -> Reals:
-    inverse: Reals = ratio_of(1.0, values)
-    return inverse
+    return Design(counts, ratio_of(1.0, counts), by_row, ratio_of(1.0, columns), inverse, freedoms - 1)
 
 
 def explained(design: Design, target: NDArray[Any]) -> Explained:
@@ -469,7 +459,7 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
     rows, columns, rest = margins(design, beyond)
     first = np.sum(rows**2 * design.by_row, axis=-1)
     fitted = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
-    spread = inverse_of(total * part * (1.0 - part))
+    spread = ratio_of(1.0, total * part * (1.0 - part))
     return Explained(
         closed=np.sum(beyond**2 * design.by_cell, axis=(-1, -2)) * spread,
         additive=(first + np.sum(fitted * rest, axis=-1)) * spread,
@@ -505,7 +495,7 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     chances = fitted_parts(design, target)
 
     def again(draws: int) -> Reals:
-        return rest_explained(design, draw_targets(design.region, chances, draws, random))
+        return explained(design, draw_targets(design.region, chances, draws, random)).of_the_rest
 
     return chance_of(float(explained(design, target).of_the_rest), again, most=most)
 
@@ -532,24 +522,6 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
     return (1 + reached) / (1 + count)
 
 
-def rest_explained(design: Design, targets: Reals) -> Reals:
-    """(draws,) `Explained.of_the_rest` of one pair for each random target; `targets` is (draws, cells, cells)."""
-    cells = len(design.region)
-    flat, region = targets.reshape(len(targets), -1), design.region.ravel()
-    by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
-    by_column = np.tile(np.eye(cells), (cells, 1)) - np.repeat(design.by_row[:, None] * design.region, cells, axis=0)
-    sums = flat @ np.concatenate([by_row, by_column], axis=1)
-    total = float(region.sum())
-    part = sums[:, :cells].sum(axis=1) / total
-    rows = sums[:, :cells] - part[:, None] * design.region.sum(axis=1)
-    rest = sums[:, cells:]
-    closed = flat**2 @ design.by_cell.ravel() - total * part**2
-    added = rows**2 @ design.by_row + np.einsum("ij,ij->i", rest @ design.inverse, rest)
-    spread = total * part * (1.0 - part)
-    result: Reals = np.maximum(0.0, closed - added) * inverse_of(np.maximum(0.0, spread - added))
-    return result
-
-
 def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
     """(draws, …) Random target counts by cell: binomial, or normal (faster) where the variance is large enough."""
     rows, chance = region.ravel(), chances.ravel()
@@ -571,22 +543,15 @@ def first_look(design: Design, target: NDArray[np.int64], random: np.random.Gene
     result = []
     for start in range(0, len(target), together):
         some = slice(start, start + together)
-        part = Design(*(getattr(design, name)[some] for name in Design.__slots__))
+        part = design.of(some)
         seen = explained(part, target[some]).of_the_rest * (1.0 - 1e-9) - 1e-12
-        drawn = spread_targets(part, fitted_parts(part, target[some]), evens, normals)
+        rows, chances = part.region, fitted_parts(part, target[some])
+        variance = rows * chances * (1.0 - chances)
+        drawn = normals[:, None] * np.sqrt(variance) + rows * chances  # (draws, pairs, cells, cells) as `draw_targets`
+        few = pair, row, column = np.nonzero(variance < NEARLY_NORMAL)
+        drawn[:, pair, row, column] = binomial_at(evens[:, row, column], rows[few], chances[few])
         result.append((explained(part, drawn).of_the_rest >= seen).sum(axis=0))
     return np.concatenate(result) if result else np.zeros(0, dtype=np.int64)
-
-
-def spread_targets(design: Design, chances: Reals, evens: Reals, normals: Reals) -> Reals:
-    """(draws, pairs, cells, cells) Like `draw_targets`, but computed from the random numbers `evens` and `normals`."""
-    rows = design.region
-    spread = rows * chances * (1.0 - chances)
-    counts = normals[:, None] * np.sqrt(spread) + rows * chances
-    pair, row, column = np.nonzero(spread < NEARLY_NORMAL)
-    few = pair, row, column
-    counts[:, pair, row, column] = binomial_at(evens[:, row, column], rows[few], chances[few])
-    return counts
 
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:

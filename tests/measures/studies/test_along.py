@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.rankings import answer
-from pedanova.errors import QueryError, UnknownParameterError
+from pedanova.errors import UnknownParameterError
 from pedanova.measures.studies.budgets import Along, TooFew, agreement_of, along_of
 from pedanova.measures.studies.pooling import spearman
 
@@ -113,8 +113,6 @@ def test_forms() -> None:
     assert "by epochs" in found._repr_html_()
     with pytest.raises(UnknownParameterError):
         found.of("e")
-    with pytest.raises(QueryError):
-        along_of("epochs", WORDS, [])
 
 
 def test_budgets_with_too_few_rows_are_told() -> None:

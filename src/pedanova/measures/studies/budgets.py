@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -335,8 +334,6 @@ def along_of(
     followed: bool = True,
 ) -> Along:
     """Compare the ranking at each budget in `answers` (lowest first) with the ranking at the highest budget."""
-    if not answers:
-        raise QueryError(f"importances could not be computed at any budget of {name}; there is nothing to compare")
     full = answers[-1][2]
     steps = tuple(
         AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers
@@ -603,9 +600,8 @@ def along_budgets(
     selected, notes = chosen(budgets, at, least)
     notes = [*budgets.notes, *notes]
     answer = _answer_at(data, budgets, question, among)
-    answers = [
-        answer(one) for one in watched(selected[::-1], "budgets", len(selected), verb="asking")
-    ]  # the full budget first
+    full_first = watched(selected[::-1], "budgets", len(selected), verb="asking")
+    answers = [answer(one) for one in full_first]
     enough = [one for one in answers if not isinstance(one, TooFew)]
     if not enough:
         most = max((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.rows)
@@ -622,8 +618,18 @@ def along_budgets(
     others = [one for one in budgets.values.tolist() if one not in selected and budgets.rows[one] >= least]
     others = others if at is None else []
     asked = str(as_region(question.target, "target")), str(as_region(question.region, "region"))
-    combine = partial(along_of, budgets.name, asked, notes=notes, seed=question.seed, followed=budgets.followed())
-    return refined(answers, others, answer, combine)
+    followed = budgets.followed()
+    while True:  # more budgets, to find the lowest one with the same ranking as the full budget
+        enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])
+        left_out = sorted((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.budget)
+        result = along_of(budgets.name, asked, enough, left_out, notes, seed=question.seed, followed=followed)
+        since = result.since if result.since is not None else result.full.budget
+        before = max((step.budget for step in result.steps if step.budget < since), default=since)
+        between = [one for one in others if before < one < since]
+        if not between:
+            return result
+        answers.append(answer(between[len(between) // 2]))
+        others.remove(between[len(between) // 2])
 
 
 def _answer_at(data: TrialData, budgets: Budgets, question: Question, among: str) -> Callable[[float], Answer]:
@@ -660,24 +666,6 @@ def part_of(target: object) -> float:
     """The fraction of the rows that are in the target."""
     region = as_region(target, "target")
     return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
-
-
-def refined(
-    answers: Sequence[Answer], others: Sequence[float], answer: Callable[[float], Answer], combine: Callable[..., Along]
-) -> Along:
-    """Compute importances at more budgets, to find the lowest one with the same ranking as the full budget."""
-    answers, others = list(answers), list(others)
-    while True:
-        enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])
-        left_out = sorted((one for one in answers if isinstance(one, TooFew)), key=lambda one: one.budget)
-        result = combine(enough, left_out)
-        since = result.since if result.since is not None else result.full.budget
-        before = max((step.budget for step in result.steps if step.budget < since), default=since)
-        between = [one for one in others if before < one < since]
-        if not between:
-            return result
-        answers.append(answer(between[len(between) // 2]))
-        others.remove(between[len(between) // 2])
 
 
 def budget_name(data: TrialData) -> str | None:

@@ -287,18 +287,6 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     free = len(values) - 2
     scatter = np.maximum(sums[2] - sums[1] ** 2 / sums[0], 0.0)
     between = np.maximum(0.0, (scatter - free) / (sums[0] - squares / sums[0])) if (own > 0).all() else scatter / free
-    means, errors = _means_of_others(values, own, between)
-    deviations = np.sqrt(own + between + errors)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.where(deviations > 0, np.abs(values - means) / deviations, 0.0)
-    return means, np.array([student_tail(float(one), free) for one in distance])
-
-
-def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, Reals]:
-    """For each study, the weighted mean of the other studies and its variance.
-
-    `between` (studies,) is the variance between the other studies.
-    """
     means, errors = np.empty(len(values)), np.zeros(len(values))
     for place, spread in enumerate(between.tolist()):
         variances = own + spread
@@ -307,4 +295,7 @@ def _means_of_others(values: Reals, own: Reals, between: Reals) -> tuple[Reals, 
         means[place] = (float(weights @ values) - float(weights[place] * values[place])) / rest
         if (variances > 0).all():
             errors[place] = 1.0 / rest
-    return means, errors
+    deviations = np.sqrt(own + between + errors)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.where(deviations > 0, np.abs(values - means) / deviations, 0.0)
+    return means, np.array([student_tail(float(one), free) for one in distance])

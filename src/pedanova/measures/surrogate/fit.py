@@ -264,11 +264,6 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
     return normal_quantile(np.clip(middles, least, 1.0 - least))
 
 
-def best_score(part: float) -> float:
-    """The normal score at which the best fraction `part` ends."""
-    return float(normal_quantile(np.array([part]))[0])
-
-
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
     """(configurations,) The volume of the space around each configuration; the mean is about 1."""
     some = data.points.take(slice(None, None, VORONOI)).positions
@@ -355,7 +350,7 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
     """The rows in a layer, and scores from their ranks in it; None if there are too few rows or all ranks are equal."""
-    top = np.flatnonzero(scores <= best_score(layer.part))
+    top = np.flatnonzero(scores <= normal_quantile(np.array([layer.part]))[0])
     if not layer.rows <= len(top) < len(scores):
         return None
     levels = np.unique(data.configurations.levels[top], return_inverse=True)[1]

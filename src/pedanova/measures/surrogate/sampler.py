@@ -163,17 +163,19 @@ def drift_of(configurations: Configurations, trials: Reals) -> float:
     A configuration that was run several times is included once, with its mean trial number.
     """
     number = np.bincount(configurations.owner, weights=trials) / configurations.repeats
-    usual = log_frequencies(configurations.arrangement, configurations.places)
-    return max(column_drift(configurations, number, [*usual.values()]), settling(number, [*usual.values()]))
-
-
-def column_drift(configurations: Configurations, number: Reals, usual: Sequence[Reals]) -> float:
-    """The largest correlation of a column with the trial number, minus the largest one that chance would give."""
-    columns = [*ordered_columns(configurations), *usual]
-    if not columns:
+    arrangement, places = configurations.arrangement, configurations.places
+    usual = [*log_frequencies(arrangement, places).values()]
+    ordered = [  # the ranks of every ordered column, NaN for missing values
+        np.where(places[:, j] < grid.cells, mid_ranks(places[:, j]), np.nan)
+        for j, grid in enumerate(arrangement.grids[: arrangement.varying])
+        if all(block.ordered for block in grid.blocks)
+    ]
+    if not ordered and not usual:
         return 0.0
-    drifts = np.abs(correlations(np.stack([mid_ranks(number), *columns]))[0][0, 1:])
-    return float(drifts.max()) - (math.sqrt(2.0 * math.log(len(drifts))) if len(drifts) > 1 else 0.0)
+    # The largest correlation of a column with the trial number, minus the largest one that chance would give.
+    drifts = np.abs(correlations(np.stack([mid_ranks(number), *ordered, *usual]))[0][0, 1:])
+    drift = float(drifts.max()) - (math.sqrt(2.0 * math.log(len(drifts))) if len(drifts) > 1 else 0.0)
+    return max(drift, settling(number, usual))
 
 
 def settling(number: Reals, usual: Sequence[Reals]) -> float:
@@ -198,16 +200,6 @@ def settling(number: Reals, usual: Sequence[Reals]) -> float:
         0.5 * step * math.exp(-(step**2) / 2.0) / math.sqrt(2.0 * math.pi) * ((1.0 - step**-2) * ends + 4.0 / step**2)
     )
     return max(0.0, -float(normal_quantile(np.array([max(chance, 1e-300)]))[0]))
-
-
-def ordered_columns(configurations: Configurations) -> list[Reals]:
-    """The ranks of every ordered column, NaN for missing values."""
-    arrangement, places = configurations.arrangement, configurations.places
-    return [
-        np.where(places[:, j] < grid.cells, mid_ranks(places[:, j]), np.nan)
-        for j, grid in enumerate(arrangement.grids[: arrangement.varying])
-        if all(block.ordered for block in grid.blocks)
-    ]
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:
