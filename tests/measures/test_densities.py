@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -117,3 +119,13 @@ def test_every_domain_of_a_switch_is_drawn_by_itself() -> None:
     assert together.bins.kind == "bars"
     assert together.target.sum() == pytest.approx(1)
     assert together.bins.labels[-1] == "1 (where by is b)"
+
+
+def test_values_that_no_row_has_are_not_good() -> None:
+    density = pa.analyze(pa.demo_trials(), "error").first(100).densities("learning_rate")
+    (good, *_) = density.good()
+    region = density.basis.region.copy()
+    region[good.start : good.stop] = 0
+    elsewhere = replace(density, basis=replace(density.basis, region=region))
+    assert good.words not in [one.words for one in elsewhere.good()]
+    assert [one.words for one in density.good()][1:] == [one.words for one in elsewhere.good()]

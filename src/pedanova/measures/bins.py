@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -312,6 +312,7 @@ class Panel:
     region: Reals  # the rows or the uniform draw that the target is compared with
     whole: bool = False  # whether it contains only whole numbers
     bounds: Sequence[int] | NDArray[np.int64] | None = None  # (cells + 1,) None if they count from 0
+    rows: NDArray[Any] | None = None  # the number of rows in each cell of the parameter's grid, if it is known
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -338,12 +339,13 @@ class Panel:
         return low if low == high else f"{low} to {high}"
 
     def good(self) -> list[Good]:
-        """Groups of cells where the target is clearly denser than the region."""
+        """Groups of cells where the target is clearly denser than the region, and at least one row was observed."""
         bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
-        return [
+        good = [
             Good(int(bounds[first]), int(bounds[last]), self.span_of(slice(first, last)), target, region)
             for first, last, target, region in good_ranges(self.target, self.region, ordered=self.scale != "names")
         ]
+        return [one for one in good if self.rows is None or self.rows[one.start : one.stop].any()]
 
     def gathered(self, bins: Bins, target: Reals, region: Reals) -> Panel:
         """The same panel with one cell for each bin, given the fractions of target and region in each bin."""

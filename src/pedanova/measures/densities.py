@@ -108,6 +108,7 @@ class Densities(Table):
         panels = panels_of(self.name, self.parameter, self.cells, self.target, base)
         domains = self.parameter.regimes if isinstance(self.parameter, Switch) else (self.parameter,)
         blocks = grid_of(self.parameter).blocks
+        panels = [replace(panel, rows=self.basis.region) for panel in panels]
         return [self._by_value(*one, baseline) for one in zip(panels, domains, blocks, strict=True)]
 
     def _by_value(self, panel: Panel, domain: Parameter, block: Block, baseline: Baseline) -> Panel:
@@ -125,7 +126,8 @@ class Densities(Table):
         """Good values: groups of cells that are clearly more frequent in the target than in the baseline.
 
         Each group contains a fraction of the target and a fraction of the baseline. The fraction of the target is at
-        least 5 percentage points larger than the fraction of the baseline.
+        least 5 percentage points larger than the fraction of the baseline. A group that no row of the region lies in is
+        left out, even if a model predicts that its values are good.
 
         Parameters
         ----------
