@@ -249,7 +249,14 @@ def effects_of(
         sums = sums if cut is None else sums + cut.value * tally.between(cut.level, outer[1])
         squares = squares_of(tally, own, outer, *ends, spread)
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
-    notes += effect_notes(effects, rows, spread)
+    if not TINY <= spread.variance < math.inf:
+        words = "the variance is outside the range of floating-point numbers; shares are still valid"
+        notes.append(Note("answer", words))
+    if rows < FEW_ROWS:
+        notes.append(Note("doubt", f"the region has only {rows} rows, so these numbers are rough"))
+    if sum(effect.share for effect in effects) > 1.0 + 1e-9:
+        words = "the parameters depend on each other in these rows, so their shares add up to more than 100 %"
+        notes.append(Note("answer", words))
     total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
     if total > 0:
         effects = [replace(effect, ratio=effect.raw_share / total) for effect in effects]
@@ -323,20 +330,6 @@ def measure_effect(
         bandwidth=max(widths),
         marginal=marginal,
     )
-
-
-def effect_notes(rows: list[Effect], total: int, spread: ObjectiveSpread) -> list[Note]:
-    notes = []
-    if not TINY <= spread.variance < math.inf:
-        notes.append(
-            Note("answer", "the variance is outside the range of floating-point numbers; shares are still valid")
-        )
-    if total < FEW_ROWS:
-        notes.append(Note("doubt", f"the region has only {total} rows, so these numbers are rough"))
-    if sum(row.share for row in rows) > 1.0 + 1e-9:
-        overlap = "the parameters depend on each other in these rows, so their shares add up to more than 100 %"
-        notes.append(Note("answer", overlap))
-    return notes
 
 
 def squares_of(

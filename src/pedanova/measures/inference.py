@@ -631,7 +631,9 @@ def interval(
     believed, halves = max(0.0, observed), shared.halves()
     bounds = []
     for half, share, normal in zip(halves, (believed, believed + hidden), (-NORMAL, NORMAL), strict=True):
-        chances = shrunk_chances(coarse, shrinkage(share, raw, inside), baseline)
+        # The target's weight in the mix, with which draws have this share on average.
+        kept = math.sqrt(min(1.0, share / raw)) if raw > 0 else 0.0
+        chances = shrunk_chances(coarse, min(kept, inside / (inside + 1.0)), baseline)
         moments = None if law is None else law.resampled(chances)
         if moments is not None:
             bounds.append((moments.quantile(normal), moments.deviation))
@@ -655,9 +657,3 @@ def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple
         low, high = (odds * bound for bound in divergence_interval(contrast.target, chances))
     share = max(0.0, row.share)
     return min(low, share), max(high, share)
-
-
-def shrinkage(believed: float, raw: float, inside: float) -> float:
-    """The weight that the target needs in a mix of target and baseline so that draws from it have the given share."""
-    kept = math.sqrt(min(1.0, believed / raw)) if raw > 0 else 0.0
-    return min(kept, inside / (inside + 1.0))

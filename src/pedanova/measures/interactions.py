@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,6 @@ from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, tall
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.distributions import LEVEL, holm
-from pedanova.measures.importance import never_notes
-from pedanova.measures.question import as_whole
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.share import ratio_of
 from pedanova.space.grid import Reals
@@ -43,7 +41,6 @@ ENOUGH_ROWS = 100  # target rows from which fine cells are used
 MOST_CELLS = 64
 MOST_PAIRS = 20_000
 MOST_DRAWS = 200_000
-SetCounter: TypeAlias = Callable[[Mapping[str, Groups], Sequence[Names]], SetTally]
 MOST_ORDER = 5
 MOST_SETS = 220  # all triples of 12 parameters
 MOST_EFFECTS = 1_000  # effects of the smaller sets of one set; least squares with more takes seconds
@@ -198,42 +195,6 @@ class Interactions(Table, Mapping[Names, Interaction]):
         return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
 
 
-def find_interactions(
-    observed: Observations,
-    codes: NDArray[np.uint8],
-    contrasts: Sequence[Contrast],
-    order: int = 2,
-    *,
-    cells: object,
-    corrected: object,
-    params: object,
-    seed: object,
-    threads: int,
-    counter: SetCounter | None = None,
-) -> Interactions:
-    """Measure the interaction of every set of parameters; `order` is the number of parameters in a set.
-
-    `codes` are 0 for target rows, 1 for other rows of the region, and 2 outside. If a model is used, `counter` counts
-    the model's points in the same coarse cells.
-    """
-    start = as_whole(seed, "seed")
-    chosen = choose(contrasts, params)
-    if order > len(chosen):
-        raise QueryError(
-            Arg("order", order), f" is larger than the number of parameters ({len(chosen)}); use a smaller order"
-        )
-    most = as_cells(cells, int(chosen[0].target.sum()), order)
-    groups = strongest(observed, codes, groups_of(chosen, most), order, threads)
-    tally = tally_sets(observed, codes, groups, order, threads=threads)
-    shown = tally if counter is None else counter(groups, tally.sets)
-    measure = measure_pairs if order == 2 else measure_sets
-    rows = measure(tally, shown, corrected=bool(corrected), seed=start, threads=threads)
-    names = [c.name for c in chosen if not c.varies]
-    notes = notes_on(rows, most, order, len(chosen) - len(groups))
-    every = (*notes, *never_notes(names, "no interaction can be measured"))
-    return Interactions(rows, "", "", most, bool(corrected), every, "counts" if counter is None else "surrogate")
-
-
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
     """The number of cells per parameter; if `cells` is "auto", it depends on the number of target rows.
 
@@ -346,11 +307,17 @@ def measure_sets(
     def measure(place: int) -> tuple[float, float, float, float, bool]:
         design = set_design(cells, region[place])
         own = design if shown is tally else set_design(cells, others[1][place])
-        parts = parts_of(own, others[0][place][own.full], corrected=corrected)
+        closed, lower = (float(part) for part in set_shares(own, others[0][place][own.full]))
+        interaction = max(0.0, closed - lower)
+        if corrected:
+            rows = max(1.0, float(own.region.sum()) - 1.0)
+            parts = zip((closed, lower), own.freedoms, strict=True)
+            closed, lower = (float(without_chance(part, free / rows)) for part, free in parts)
+            interaction = closed - lower
         random = np.random.Generator(np.random.PCG64([seed, place]))
         varies = all(len(np.unique(axis[design.full])) > 1 for axis in cells)
         p = set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
-        return *parts, p, varies
+        return interaction, closed, lower, p, varies
 
     with one_thread():  # for linear algebra, because the sets are spread over the other threads
         measured = spread(measure, range(len(sets)), threads=threads)
@@ -358,16 +325,6 @@ def measure_sets(
     each = zip(sets, measured, adjusted, strict=True)
     rows = [Interaction(names, *row[:3], None, None, None, row[3], float(p)) for names, row, p in each]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
-
-
-def parts_of(design: SetDesign, target: NDArray[np.float64], *, corrected: bool) -> tuple[float, float, float]:
-    """The `interaction`, `closed` and `additive` fractions of the variance for one set."""
-    both = [float(part) for part in set_shares(design, target)]
-    if corrected:
-        rows = max(1.0, float(design.region.sum()) - 1.0)
-        both = [float(without_chance(p, free / rows)) for p, free in zip(both, design.freedoms, strict=True)]
-        return both[0] - both[1], both[0], both[1]
-    return max(0.0, both[0] - both[1]), both[0], both[1]
 
 
 def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> list[Note]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
@@ -75,10 +75,6 @@ class Question:
     def how(self) -> How:
         """All options except target and region."""
         return cast("How", {name: getattr(self, name) for name in HOW})
-
-    def without_draws(self) -> Question:
-        """The same question, answered without intervals and p-values."""
-        return replace(self, draws=0)
 
 
 DEFAULT = Question()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,13 +265,13 @@ def smooth(masses: Reals, width: float) -> Reals:
     if width == 0.0:
         return masses
     values = np.asarray(masses, dtype=np.float64)
-    return _SMOOTHED.get((digest_of(values), width), lambda: _smoothed(values, width))
 
+    def make() -> Reals:
+        result = _convolve(values, periodic_kernel(len(values), width), width)
+        result.flags.writeable = False
+        return result
 
-def _smoothed(masses: Reals, width: float) -> Reals:
-    result = _convolve(masses, periodic_kernel(len(masses), width), width)
-    result.flags.writeable = False
-    return result
+    return _SMOOTHED.get((digest_of(values), width), make)
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
@@ -328,13 +328,6 @@ def _windows(values: Reals, size: int) -> Reals:
     return np.ndarray((size, size), values.dtype, values, 0, 2 * values.strides)
 
 
-class Kernel(Protocol):
-    """A smoothing kernel S that is applied to the last axis of an array."""
-
-    def smooth(self, masses: Stack, /) -> Stack: ...
-    def squared_smooth(self, masses: Stack, /) -> Stack: ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class MatrixKernel:
     """The matrix S of one block, without cells that are far from all rows."""
@@ -388,6 +381,9 @@ class BandedKernel:
         for computed, needed, matrix, square in self.bands:
             np.matmul(masses[..., needed], square if squared else matrix, out=result[..., computed])
         return result
+
+
+Kernel: TypeAlias = MatrixKernel | BandedKernel
 
 
 @lru_cache(maxsize=256)

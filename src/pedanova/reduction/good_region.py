@@ -26,7 +26,6 @@ from pedanova.measures.distributions import LEAST_TARGET, LEVEL, holm
 from pedanova.measures.importance import Importances
 from pedanova.measures.surrogate.estimate import Query
 from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
-from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
 from pedanova.space.grid import Grid, Reals, grid_of
@@ -69,27 +68,6 @@ class Search:
             return cells_of(columns[name], grid).astype(np.min_scalar_type(grid.width))
 
         return LazyMapping(space, cells)
-
-    def samples(self) -> PosteriorSamples:
-        """The posterior samples of the model that was fitted to all rows for the importances."""
-        samples = self.row_model().fitted(self.seed).samples
-        if samples is None:
-            raise TypeError("no model could be fitted to these rows")
-        return samples
-
-    def row_model(self) -> RowModel:
-        if self.query.model is None:
-            raise TypeError("the rows are no longer available, so no model can be fitted")
-        return self.query.model
-
-    def influence(self) -> Mapping[str, float]:
-        """How much each parameter alone can change the prediction of the model, from 0 to 1."""
-        return self.row_model().fitted(self.seed).influence
-
-    def samples_without(self, rows: Rows) -> PosteriorSamples | None:
-        """Fit a faster model to `rows` only, and return its posterior samples, or None if the fit is impossible."""
-        every = self.row_model()
-        return every.part(np.isin(every.few.rows, rows), seed=self.seed).fitted(self.seed).samples
 
     def p_values_inside(self, target: Region, region: Region) -> Mapping[str, float] | None:
         """The p-value of each parameter for `target` within `region`, or None if too few rows are in the target."""
@@ -189,7 +167,8 @@ def cloud_of(
 ) -> Cloud:
     """Make a cloud of the given rows, with uniform points of the space for comparison."""
     places = {name: axis.place(cells[name][deciding]) for name, axis in axes.items()}
-    points = space_points(observed.space, cells)
+    arrangement = arranged(observed.space, cells, np.zeros(len(next(iter(cells.values()))), dtype=np.int64))
+    points = arrangement.cells(even_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))
     anywhere = {name: axis.place(points[name]) for name, axis in axes.items()}
     halves = (rng.random((len(deciding), OPINIONS)) < 0.5).astype(np.float64)
     mass = halves / np.maximum(halves.sum(axis=0), 1e-300)
@@ -201,12 +180,6 @@ def cloud_of(
 def deciders_of(space: Space) -> frozenset[str]:
     """The parameters on which the conditions or domains of other parameters depend."""
     return frozenset(parent for parameter in space.values() for parent in parents_of(parameter))
-
-
-def space_points(space: Space, cells: CellsByName) -> CellsByName:
-    rows = len(next(iter(cells.values())))
-    arrangement = arranged(space, cells, np.zeros(rows, dtype=np.int64))
-    return arrangement.cells(even_points(arrangement, arrangement.places(cells), count=SPACE_POINTS))
 
 
 def having(cloud: Cloud, name: str) -> int:
@@ -331,11 +304,11 @@ class ModelGoodRegion(GoodRegion):
         return cls(search, cloud, plain, influence or {})
 
     def among(self, rows: Rows) -> GoodRegion:
-        target = self.search.target
-        samples = self.search.samples_without(rows) if isinstance(target, Region) else None
-        if samples is None or not isinstance(target, Region):
+        every, seed, target = self.search.query.model, self.search.seed, self.search.target
+        if every is None or not isinstance(target, Region):
             return GoodRegion.among(self, rows)
-        return ModelGoodRegion.by(self.search, samples, target)
+        samples = every.part(np.isin(every.few.rows, rows), seed=seed).fitted(seed).samples  # a faster fit
+        return GoodRegion.among(self, rows) if samples is None else ModelGoodRegion.by(self.search, samples, target)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -385,15 +358,16 @@ class TrialGoodRegion(GoodRegion):
 
 def good_region_of(search: Search, importances: Importances) -> GoodRegion:
     """Find the good region: from the best trials of an adaptive sampler, otherwise from all rows or a model."""
-    rows, by_model = np.flatnonzero(search.counted), importances.estimator == "surrogate"
-    if not isinstance(search.target, Region):
+    rows, target = np.flatnonzero(search.counted), search.target
+    if not isinstance(target, Region):
         return GoodRegion.of(search, rows)
     if not search.is_even():
-        return TrialGoodRegion.by(search, rows, search.target)
-    if not by_model:
+        return TrialGoodRegion.by(search, rows, target)
+    model = search.query.model if importances.estimator == "surrogate" else None
+    fitted = None if model is None else model.fitted(search.seed)
+    if fitted is None or fitted.samples is None:
         return GoodRegion.of(search, rows)
-    samples = search.samples()
-    return ModelGoodRegion.by(search, samples, search.target, influences(samples, search.influence()))
+    return ModelGoodRegion.by(search, fitted.samples, target, influences(fitted.samples, fitted.influence))
 
 
 def laid_out(

@@ -29,21 +29,11 @@ from pedanova.measures.question import LEAST_TO_REDUCE, Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
-from pedanova.reduction.good_region import (
-    GoodRegion,
-    Rows,
-    Search,
-    best_part,
-    beyond_noise,
-    configurations,
-    good_region_of,
-)
+from pedanova.reduction.good_region import GoodRegion, Search, best_part, beyond_noise, configurations, good_region_of
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, in_words
 from pedanova.space.values import Interval, is_one_of
-
-Holds = Callable[[Rows], Mask]  # a function that says which rows lie in a box
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,35 +55,22 @@ class Judgement:
         return proportion_of(max(0.0, self.inside_of(wanted) - max(0.0, luck)), int(wanted.sum()))
 
 
-def judged(search: Search, printed: Holds, box_of: Callable[[Rows], Holds], folds: int) -> Judgement:
-    """Evaluate a box by cross-validation; `printed` says which rows are in it, `box_of` finds a box from other rows."""
-    rows = np.flatnonzero(search.counted)
-    alike = configurations(search.cells, rows)  # rows of one configuration are in the same fold
-    fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
-    without, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
-    for fold in range(folds):
-        others = fold_of != fold
-        inside = box_of(rows[others])(rows)
-        without[~others] = inside[~others]
-        chosen[others] += inside[others]
-    return Judgement(printed(rows), without, chosen / (folds - 1))
-
-
 def evidence_of(
     search: Search, region: GoodRegion, box: Box, keep: float, surely: Sequence[str], folds: int
 ) -> Evidence:
     """Evaluate the box by cross-validation; each fold chooses a box of about the same volume."""
-    size, cells = box.volume(region.cloud), search.cells
-
-    def holds(one: Box) -> Holds:
-        axes = region.cloud.axes
-        return lambda some: one.holds(LazyMapping(axes, lambda name: axes[name].place(cells[name][some])))
-
-    def box_of(some: Rows) -> Holds:
-        return holds(region.among(some).as_small(surely, keep, size))
-
+    size, cells, axes = box.volume(region.cloud), search.cells, region.cloud.axes
     rows, reached = np.flatnonzero(search.counted), search.reached()
-    judgement = judged(search, holds(box), box_of, folds)
+    places = LazyMapping(axes, lambda name: axes[name].place(cells[name][rows]))
+    alike = configurations(cells, rows)  # rows of one configuration are in the same fold
+    fold_of = np.random.default_rng([search.seed, 4]).permutation(int(alike.max()) + 1)[alike] % folds
+    without, chosen = np.zeros(len(rows), dtype=bool), np.zeros(len(rows))
+    for fold in range(folds):
+        others = fold_of != fold
+        inside = region.among(rows[others]).as_small(surely, keep, size).holds(places)
+        without[~others] = inside[~others]
+        chosen[others] += inside[others]
+    judgement = Judgement(box.holds(places), without, chosen / (folds - 1))
     kept = judgement.kept_of(reached[rows])
     return Evidence(
         kept=kept,

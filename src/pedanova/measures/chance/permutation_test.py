@@ -400,7 +400,12 @@ class Permutations:
         """(1 or 2, side²) Σ (scores · design + shift)² for permuted scores; if `shift` is not 0, also with shift 0."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
-        products = (permuted @ self._turned(design, parameter, side).T).reshape(side, design.shape[1], side)
+
+        def turn() -> Singles:  # (columns · side, rows) the design columns, permuted by the second set of orders
+            single = np.ascontiguousarray(design.T, dtype=np.float32)
+            return np.take(single, self.orders[1][:side], axis=1).reshape(-1, self.rows)
+
+        products = (permuted @ self._keep(parameter, side, turn).T).reshape(side, design.shape[1], side)
         plain = np.einsum("ijk,ijk->ik", products, products).ravel().astype(np.float64)
         if not shift.any():
             return np.asarray(plain[None, :])
@@ -411,18 +416,12 @@ class Permutations:
         """Like `statistics`, but from normal random numbers with the same covariance as the permuted products."""
         columns = self.normals[: design.shape[1]]
         if self.neighbours is not None:
-            return squares(_root(design * _deviations(scores, self.neighbours)[:, None]) @ columns, shift)
+            blocks, sizes = self.neighbours, np.bincount(self.neighbours)
+            spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
+            variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
+            return squares(_root(design * np.sqrt(variance)[blocks][:, None]) @ columns, shift)
         products = self._keep(parameter, 0, lambda: _root(design) @ columns)
         return squares(products * float(scores.std(ddof=1)), shift)
-
-    def _turned(self, design: Reals, parameter: int, side: int) -> Singles:
-        """(columns · side, rows) A parameter's design columns, permuted by the second set of orders."""
-
-        def turn() -> Singles:
-            single = np.ascontiguousarray(design.T, dtype=np.float32)
-            return np.take(single, self.orders[1][:side], axis=1).reshape(-1, self.rows)
-
-        return self._keep(parameter, side, turn)
 
     def _keep(self, parameter: int, side: int, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """Return the cached array, or make the array and cache it if there is room."""
@@ -475,14 +474,6 @@ def _root(columns: Reals) -> Reals:
     values, ways = np.linalg.eigh(columns.T @ columns)
     root: Reals = ways * np.sqrt(np.maximum(values, 0.0))
     return root
-
-
-def _deviations(scores: Reals, blocks: Indices) -> Reals:
-    """(rows,) The standard deviation of the scores in each row's block."""
-    sizes = np.bincount(blocks)
-    spread = scores - (np.bincount(blocks, weights=scores) / sizes)[blocks]
-    variance = np.bincount(blocks, weights=spread**2) / np.maximum(sizes - 1, 1)
-    return np.sqrt(variance)[blocks]
 
 
 def block_means(columns: Reals, blocks: Indices) -> Reals:

@@ -286,23 +286,26 @@ def interactions_of(
     params: Iterable[str] | None = None,
 ) -> Interactions:
     """How much each set of parameters explains beyond what its subsets explain."""
-    from pedanova.measures.interactions import MOST_ORDER, find_interactions
+    from pedanova.measures import interactions
 
-    size = as_whole(order, "order", 2, MOST_ORDER + 1)
+    size = as_whole(order, "order", 2, interactions.MOST_ORDER + 1)
     data, resolved, codes, contrasts, words, notes = _counted(data, question)
-    result = find_interactions(
-        data.observed(),
-        codes,
-        contrasts,
-        size,
-        cells=cells,
-        corrected=corrected,
-        params=params,
-        seed=question.seed,
-        threads=data.threads,
-        counter=None if resolved.model_query is None else resolved.model_query.count_sets,
-    )
-    return replace(result, target=words[0], region=words[1], notes=(*notes, *result.notes))
+    chosen, model_query = interactions.choose(contrasts, params), resolved.model_query
+    if size > len(chosen):
+        smaller = f" is larger than the number of parameters ({len(chosen)}); use a smaller order"
+        raise QueryError(Arg("order", size), smaller)
+    most = interactions.as_cells(cells, int(chosen[0].target.sum()), size)
+    observed, threads, groups = data.observed(), data.threads, interactions.groups_of(chosen, most)
+    groups = interactions.strongest(observed, codes, groups, size, threads)
+    tally = tally_sets(observed, codes, groups, size, threads=threads)
+    # A model counts its points in the same cells; p-values come from the rows.
+    shown = tally if model_query is None else model_query.count_sets(groups, tally.sets)
+    measure = interactions.measure_pairs if size == 2 else interactions.measure_sets
+    rows = measure(tally, shown, corrected=bool(corrected), seed=question.seed, threads=threads)
+    notes += interactions.notes_on(rows, most, size, len(chosen) - len(groups))
+    notes += never_notes([c.name for c in chosen if not c.varies], "no interaction can be measured")
+    estimator = "counts" if model_query is None else "surrogate"
+    return interactions.Interactions(rows, *words, most, bool(corrected), tuple(notes), estimator)
 
 
 Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], tuple[str, str], list[Note]]

@@ -411,7 +411,7 @@ class TrialData:
         self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
     ) -> Glance:
         """Answer a question about the rows in `within` as fast as possible, for all parameters or those in `names`."""
-        question, target, region = question.without_draws(), question.target, question.region
+        question, target, region = replace(question, draws=0), question.target, question.region
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
             query = self._counted_alone(within, wanted, base, names)

@@ -536,18 +536,15 @@ def grouped(
 
 def groups_by(data: TrialData, column: str) -> GroupData:
     """Split the data by the names of studies in `column`; the results for the last two columns are cached."""
-    return _GROUPS.setdefault(data, ResultCache(2)).get(column, lambda: _sorted_into(data, column))
-
-
-def _sorted_into(data: TrialData, column: str) -> GroupData:
     observed = data.observed()
     if not isinstance(column, str) or column not in observed.table:
         raise DataError(unknown_name(column, tuple(observed.table), what="column"))
     if observed.origin is not None and len(observed) != observed.origin.records.rows:
         words = " needs every row of the source, but some rows were averaged or merged; analyze the source with "
         raise QueryError(Arg("group"), words, Arg("repeats", "all"))
-    levels, nan = data.levels.quantiles, data.levels.nan
-    return grouped(observed, observed.table[column], levels=levels, nan=nan, inside=False)[0]
+    how: dict[str, Any] = {"levels": data.levels.quantiles, "nan": data.levels.nan, "inside": False}
+    groups = _GROUPS.setdefault(data, ResultCache(2))
+    return groups.get(column, lambda: grouped(observed, observed.table[column], **how)[0])
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:

@@ -215,7 +215,11 @@ def with_samples(
     settings = likelihood.best(settings, steps=data.effort.steps)
     given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
     process = data.condition(given, scores[given], settings)
-    order = order_points(data, process, scores, weights, settings, rng, adaptive=sampler.adaptive)
+    order = sort_lines(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
+    for layer in LAYERS:  # a layer reorders the best points
+        part = None if layer.even and sampler.adaptive else rows_within(data, scores, weights, layer)
+        if part is not None:
+            reorder(data, order, part, layer, settings, rng)
     predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
     parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
     samples = PosteriorSamples(
@@ -320,25 +324,6 @@ def leave_one_out(
     order, owner = np.argsort(rows.rows), data.configurations.owner
     owner = owner[order]
     return LeaveOneOut(rows.rows[order], owner, mean[owner], variance[owner], process.noise * process.scale)
-
-
-def order_points(
-    data: FitData,
-    process: Posterior,
-    scores: Reals,
-    weights: Reals,
-    settings: KernelSettings,
-    rng: np.random.Generator,
-    *,
-    adaptive: bool,
-) -> NDArray[np.int64]:
-    """(draws, points) For each sample, the points from best to worst, after the layers have reordered the best ones."""
-    order = sort_lines(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
-    for layer in LAYERS:
-        part = None if layer.even and adaptive else rows_within(data, scores, weights, layer)
-        if part is not None:
-            reorder(data, order, part, layer, settings, rng)
-    return order
 
 
 def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) -> Singles:

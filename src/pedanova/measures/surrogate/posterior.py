@@ -225,21 +225,15 @@ def margin(grid: Grid, seen: Places) -> Reals:
         inside = seen[(seen >= block.start) & (seen < block.stop)].astype(np.int64) - block.start
         if len(inside) >= FEWEST_FOR_MARGIN and len(block) > 1:
             prior = moved[block.cells] / moved[block.cells].sum()
-            first, end = reached_ends(prior, inside) if block.ordered else (0, len(block))
+            first, end = 0, len(block)
+            if block.ordered:  # empty cells at an end were not sampled if the prior expects `MISSED_ROWS` rows there
+                low, high = int(inside.min()), int(inside.max()) + 1
+                first = low if len(inside) * float(prior[:low].sum()) > MISSED_ROWS else 0
+                end = high if len(inside) * float(prior[high:].sum()) > MISSED_ROWS else end
             moved[block.cells] = 0.0
             here = slice(block.start + first, block.start + end)
             moved[here] = block_margin(prior[first:end] / prior[first:end].sum(), inside - first, ordered=block.ordered)
     return moved
-
-
-def reached_ends(prior: Reals, seen: Indices) -> tuple[int, int]:
-    """The range of cells that were sampled: the first cell, and the last cell + 1.
-
-    Empty cells at an end of the block also belong to the range if the prior expects at most `MISSED_ROWS` rows there.
-    """
-    first, end = int(seen.min()), int(seen.max()) + 1
-    below, above = (len(seen) * float(prior[beyond].sum()) for beyond in (slice(first), slice(end, None)))
-    return first if below > MISSED_ROWS else 0, end if above > MISSED_ROWS else len(prior)
 
 
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:

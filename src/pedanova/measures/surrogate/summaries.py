@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, width_of
@@ -126,7 +125,10 @@ def shares_of_counts(
     first = slice(int(grids.starts[0]), int(grids.starts[1]))  # every parameter has the same number of points
     inside, rows = targets[:, first].sum(axis=1), regions[:, first].sum(axis=1)
     target, region = targets / inside[:, None], regions / rows[:, None]
-    base = region if baseline == "region" else uniform_base(grids, region)
+    base = region
+    if baseline != "region":  # uniform in each domain; the domains are as frequent as in `region`
+        sizes = np.diff(np.r_[grids.block_starts, grids.cells])
+        base = np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
     square = grids.by_parameter(ratio_of(target**2, base))
     regimes_square = grids.blocks_by_parameter(ratio_of(grids.by_block(target) ** 2, grids.by_block(region)))
     odds = (inside / (rows - inside))[:, None]
@@ -164,12 +166,6 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
     return share
 
 
-def uniform_base(grids: StackedGrids, region: Reals) -> Reals:
-    """(draws, cells) A density that is uniform in each domain; the domains are as frequent as in `region`."""
-    sizes = np.diff(np.r_[grids.block_starts, grids.cells])
-    return np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
-
-
 # --- pairs and larger sets -----------------------------------------------------------------------------
 
 
@@ -179,7 +175,8 @@ def model_sets(
     """For every set of parameters, the mean numbers of target points and of region points in each cell of `groups`."""
     width, order = width_of(groups), len(sets[0])
     cells = {name: group[samples.cells(name)].astype(np.int64) for name, group in groups.items()}
-    weights = [point_weights(samples, span).astype(np.float64) for span in (target, region)]
+    parts = [counts_by_point(samples, span) / samples.draws for span in (target, region)]
+    weights = [part.astype(np.float32).astype(np.float64) for part in parts]
     tables = np.zeros((2, len(sets), width**order))
     for place, names in enumerate(sets):
         flat = np.zeros(len(samples), dtype=np.int64)
@@ -188,11 +185,6 @@ def model_sets(
         for table, weight in zip(tables, weights, strict=True):
             table[place] = np.bincount(flat, weights=weight, minlength=width**order)
     return SetTally(groups, order, *tables.reshape(2, len(sets), *[width] * order))
-
-
-def point_weights(samples: PosteriorSamples, span: RankRange) -> NDArray[np.float32]:
-    """(points,) The fraction of samples in which each point lies in a range of ranks."""
-    return (counts_by_point(samples, span) / samples.draws).astype(np.float32)
 
 
 def counts_by_point(samples: PosteriorSamples, span: RankRange) -> Reals:
@@ -222,29 +214,17 @@ def model_densities(
     index = {name: j for j, name in enumerate(samples.space)}
     densities = {}
     for contrast in contrasts:
-        j = index[contrast.name]
-        cells = slice(int(grids.starts[j]), int(grids.starts[j + 1]))
-        densities[contrast.name] = density(contrast, grids.grids[j], targets[cells], regions[cells], words, rows)
+        grid, j = contrast.grid, index[contrast.name]
+        coarse, cells = grids.grids[j], slice(int(grids.starts[j]), int(grids.starts[j + 1]))
+        target, region = (spread_out(grid, coarse, points[cells]) for points in (targets, regions))
+        first, second = (float(points[cells][-1] / points[cells].sum()) for points in (targets, regions))
+        with_value = rows[0] * (1.0 - first), rows[1] * (1.0 - second)
+        widths = expected_widths(region, with_value[0], grid.blocks)
+        basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
+        parts = target, region, grid.prior / max(float(grid.prior.sum()), 1e-300)
+        shape = grid.edges, max(blur_of(grid, coarse)), first, second, grid.parameter
+        densities[contrast.name] = Densities(contrast.name, *parts, *shape, basis, words)
     return densities
-
-
-def density(
-    contrast: Contrast,
-    coarse: CoarseGrid,
-    targets: Reals,
-    regions: Reals,
-    words: tuple[str, str],
-    rows: tuple[int, int],
-) -> Densities:
-    """The densities of one parameter from the mean number of points in each coarse cell."""
-    grid = contrast.grid
-    target, region = spread_out(grid, coarse, targets), spread_out(grid, coarse, regions)
-    missing = float(targets[-1] / targets.sum()), float(regions[-1] / regions.sum())
-    with_value = rows[0] * (1.0 - missing[0]), rows[1] * (1.0 - missing[1])
-    widths = expected_widths(region, with_value[0], grid.blocks)
-    basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
-    uniform, width = grid.prior / max(float(grid.prior.sum()), 1e-300), max(blur_of(grid, coarse))
-    return Densities(contrast.name, target, region, uniform, grid.edges, width, *missing, grid.parameter, basis, words)
 
 
 def spread_out(grid: Grid, coarse: CoarseGrid, counts: Reals) -> Reals:
