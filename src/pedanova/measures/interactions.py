@@ -386,7 +386,7 @@ class Explained:
     @property
     def of_the_rest(self) -> Reals:
         """The interaction divided by the fraction of the variance that the additive fit leaves unexplained."""
-        return self.interaction * ratio_of(1.0, np.maximum(0.0, 1.0 - self.additive))
+        return np.asarray(self.interaction * ratio_of(1.0, np.maximum(0.0, 1.0 - self.additive)))
 
 
 def design_of(region: NDArray[np.int64]) -> Design:

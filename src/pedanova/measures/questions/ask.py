@@ -295,8 +295,8 @@ def interactions_of(
         smaller = f" is larger than the number of parameters ({len(chosen)}); use a smaller order"
         raise QueryError(Arg("order", size), smaller)
     most = interactions.as_cells(cells, int(chosen[0].target.sum()), size)
-    observed, threads, groups = data.observed(), data.threads, interactions.groups_of(chosen, most)
-    groups = interactions.strongest(observed, codes, groups, size, threads)
+    observed, threads = data.observed(), data.threads
+    groups = interactions.strongest(observed, codes, interactions.groups_of(chosen, most), size, threads)
     tally = tally_sets(observed, codes, groups, size, threads=threads)
     # A model counts its points in the same cells; p-values come from the rows.
     shown = tally if model_query is None else model_query.count_sets(groups, tally.sets)

@@ -216,12 +216,12 @@ def model_densities(
     for contrast in contrasts:
         grid, j = contrast.grid, index[contrast.name]
         coarse, cells = grids.grids[j], slice(int(grids.starts[j]), int(grids.starts[j + 1]))
-        target, region = (spread_out(grid, coarse, points[cells]) for points in (targets, regions))
+        good, base = (spread_out(grid, coarse, points[cells]) for points in (targets, regions))
         first, second = (float(points[cells][-1] / points[cells].sum()) for points in (targets, regions))
         with_value = rows[0] * (1.0 - first), rows[1] * (1.0 - second)
-        widths = expected_widths(region, with_value[0], grid.blocks)
+        widths = expected_widths(base, with_value[0], grid.blocks)
         basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
-        parts = target, region, grid.prior / max(float(grid.prior.sum()), 1e-300)
+        parts = good, base, grid.prior / max(float(grid.prior.sum()), 1e-300)
         shape = grid.edges, max(blur_of(grid, coarse)), first, second, grid.parameter
         densities[contrast.name] = Densities(contrast.name, *parts, *shape, basis, words)
     return densities
