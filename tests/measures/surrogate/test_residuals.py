@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pedanova.measures.surrogate.residuals import (
+from pedanova.measures.surrogate.summaries import (
     CellSums,
     Expansion,
     LeaveOneOut,

@@ -49,7 +49,6 @@ from pedanova.measures.surrogate.posterior import (
     coarse_points,
     even_points,
 )
-from pedanova.measures.surrogate.residuals import LeaveOneOut
 from pedanova.measures.surrogate.sampler import (
     Configurations,
     SamplerEvidence,
@@ -57,6 +56,7 @@ from pedanova.measures.surrogate.sampler import (
     correlation,
     sampler_of,
 )
+from pedanova.measures.surrogate.summaries import LeaveOneOut
 from pedanova.space.grid import Reals
 
 DRAWS = 32  # functions, in pairs around the mean

@@ -25,9 +25,15 @@ from pedanova.measures.chance.ranked_rows import (
 )
 from pedanova.measures.surrogate.fit import FittedModel, fit, is_complete
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange, StackedGrids
-from pedanova.measures.surrogate.residuals import LeaveOneOut, cell_sums, corrected, curve_of
 from pedanova.measures.surrogate.sampler import configurations_of, has_excess_repeats, sampler_of
-from pedanova.measures.surrogate.summaries import EstimatedShares, SampledShares
+from pedanova.measures.surrogate.summaries import (
+    EstimatedShares,
+    LeaveOneOut,
+    SampledShares,
+    cell_sums,
+    corrected,
+    curve_of,
+)
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space, children_of
 

@@ -1,24 +1,39 @@
 """Summaries of posterior samples, by counting points: shares, counts for interactions, and densities.
 
-Shares are measured as in `importance.measure`, but without smoothing, because there are enough points.
+Shares are measured as in `importance.measure`, but without smoothing, because there are enough points. Then the
+residuals of the rows correct them. For a row with the value x of one parameter, let y be 1 if the row is in the target,
+and 0 otherwise. The model predicts y in two ways: h(x) uses only x, and p uses all parameters (the prediction from all
+other configurations). So y is a sum:
+
+    y = h(x) + [p - h(x)] + [y - p].
+
+If parameters are independent in the rows, the second term (dependence) does not vary with x. If the model is right, the
+third term (misfit) does not vary with x. Both terms are expanded in orthonormal functions of x: first h itself, then
+cosines of increasing frequency, in groups (octaves) in which the frequency doubles. The coefficient of h is shrunk; all
+parameters together determine how much. The coefficients of an octave are used only if they are far beyond chance.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.counting.contrasts import Contrast
+from pedanova.counting.few_rows import Indices
 from pedanova.counting.pairs import Groups, Names, SetTally, width_of
 from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.densities import Densities, smoothed
+from pedanova.measures.distributions import LAW, normal_below
 from pedanova.measures.share import ratio_of
+from pedanova.measures.smoothing import waves_of
 from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
-from pedanova.space.grid import Grid, Reals
+from pedanova.space.grid import Block, Grid, Reals
 
 # --- shares --------------------------------------------------------------------------------------------
 
@@ -222,8 +237,9 @@ def model_densities(
         widths = expected_widths(base, with_value[0], grid.blocks)
         basis = Basis(contrast.target[: grid.cells], contrast.region[: grid.cells], with_value, widths, modelled=True)
         parts = good, base, grid.prior / max(float(grid.prior.sum()), 1e-300)
-        shape = grid.edges, max(blur_of(grid, coarse)), first, second, grid.parameter
-        densities[contrast.name] = Densities(contrast.name, *parts, *shape, basis, words)
+        densities[contrast.name] = Densities(
+            contrast.name, *parts, grid.edges, max(blur_of(grid, coarse)), first, second, grid.parameter, basis, words
+        )
     return densities
 
 
@@ -243,3 +259,337 @@ def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
         together = len(block) / len(merged)
         widths.append(BLUR * together if block.smoothable and together > 1 else 0.0)
     return widths
+
+
+# --- residuals of the rows -----------------------------------------------------------------------------
+
+RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share, all equally likely
+DISAGREEMENT = 6.0  # how strongly disagreement of samples lowers a share if there are interactions
+UNSEEN = 0.25  # part of a correction's variance that is added for unnoticed errors
+DISPUTED = 0.5  # part of the squared correction that was not applied, added to the variance
+AGREED = 2.0  # deviations by which an octave may exceed its energy in the rows without a model
+UPWARD = 1.2  # factor for the upper half of an interval, because a smooth model underestimates shares
+BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
+NOISE_PARTS = (0.25, 0.75)  # parts of the model's noise, some of which may be structure
+STEPS = 6  # steps of the search for a threshold
+LEAST_PART = 1e-6  # the smallest part of the rows for which a threshold is searched
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LeaveOneOut:
+    """The mean and variance of every row's score, as predicted from the other configurations."""
+
+    rows: Indices  # (rows,) rows of the table, ascending
+    owner: Indices  # (rows,) configuration of each
+    mean: Reals  # (rows,)
+    variance: Reals  # (rows,) without noise
+    noise: float  # the variance of the model's noise
+
+    def take(self, rows: Indices) -> LeaveOneOut:
+        """The predictions for the table's rows with indices `rows`, in this order."""
+        places = np.searchsorted(self.rows, rows)
+        return LeaveOneOut(rows, self.owner[places], self.mean[places], self.variance[places], self.noise)
+
+    def chances(self, part: float) -> Reals:
+        """(rows,) The predicted probability that each row is in the best fraction `part` of all rows."""
+        if part <= 0.0 or part >= 1.0:
+            return np.full(len(self.mean), float(part >= 1.0))
+        deviations = np.sqrt(self.variance + np.array(NOISE_PARTS)[:, None] * self.noise)
+        chances: Reals = self._below(self._thresholds(part, deviations), deviations).mean(axis=0)
+        return chances
+
+    def _below(self, thresholds: Reals, deviations: Reals) -> Reals:
+        return normal_below((thresholds[:, None] - self.mean) / deviations)
+
+    def _thresholds(self, part: float, deviations: Reals) -> Reals:
+        """For each line of `deviations`, the score threshold of the best fraction `part` of the rows.
+
+        On the scale of normal quantiles, this fraction is nearly linear in the score, so a few steps are enough.
+        """
+        spread = np.hypot(float(self.mean.std()), deviations.mean(axis=1))
+        wanted = LAW.inv_cdf(part)
+        thresholds: Reals = float(self.mean.mean()) + spread * wanted
+        for _ in range(STEPS):
+            reached = np.clip(self._below(thresholds, deviations).mean(axis=1), LEAST_PART, 1.0 - LEAST_PART)
+            thresholds = thresholds + spread * [wanted - LAW.inv_cdf(one) for one in reached.tolist()]
+        return thresholds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellSums:
+    """Sums over the rows of a region, by cell; each array has one sum for every cell of every parameter.
+
+    Variances are sums over configurations, because rows of one configuration are not independent.
+    """
+
+    rows: int
+    part: float  # the part of the rows that are in the target
+    counts: Reals  # (cells,) rows
+    chance: Reals  # (cells,) Σ p
+    misfit: Reals  # (cells,) Σ (y - p)
+    misfit_square: Reals  # (cells,) sum of squares of each configuration's Σ (y - p)
+    misfit_expected: Reals  # (cells,) the largest expected value of `misfit_square` if the model is right
+    squares: Reals  # (3, cells) Σ n², Σ n² p and Σ n² p² over configurations of n rows
+
+    def cut(self, cells: NDArray[np.int64]) -> CellSums:
+        """The sums in some cells; `cells` is an array of cell indices, of any shape."""
+        return CellSums(self.rows, self.part, *(getattr(self, name)[..., cells] for name in self.__slots__[2:]))
+
+
+def cell_sums(predicted: LeaveOneOut, flat: NDArray[Any], target: Mask, region: Mask, cells: int) -> CellSums:
+    """Compute the sums by cell; `target` and `region` are masks of rows, and `flat` contains the cells of each row."""
+    ends = [float(np.flatnonzero(mask)[place] + add) for mask in (target, region) for place, add in ((0, 0), (-1, 1))]
+    first, last, begin, end = (predicted.chances(one / len(target)) for one in ends)
+    inside = target[region].astype(np.float64)
+    part = float(inside.mean())
+    p = np.clip((last - first)[region] / np.maximum((end - begin)[region], 1e-9), 0.0, 1.0)
+    p = np.minimum(p * (part / max(float(p.mean()), 1e-9)), 1.0)
+    _, one_row, owner, sizes = np.unique(
+        predicted.owner[region], return_index=True, return_inverse=True, return_counts=True
+    )
+    own, misfit, places = p[one_row], np.bincount(owner, weights=inside - p), flat[region][one_row]
+
+    def summed(weights: NDArray[Any]) -> Reals:
+        return by_cell(places, weights, cells)
+
+    squares = sizes.astype(np.float64) ** 2
+    return CellSums(
+        rows=len(inside),
+        part=part,
+        counts=summed(sizes.astype(np.float64)),
+        chance=summed(sizes * own),
+        misfit=summed(misfit),
+        misfit_square=summed(misfit**2),
+        misfit_expected=summed(squares * own * (1.0 - own)),
+        squares=np.stack([summed(squares), summed(squares * own), summed(squares * own**2)]),
+    )
+
+
+def by_cell(places: NDArray[Any], weights: NDArray[Any], cells: int) -> Reals:
+    """(cells,) The sum of the weights of the rows in each cell; `places` (rows, parameters) has the rows' cells."""
+    each = np.repeat(weights, places.shape[1])
+    return np.bincount(places.ravel(), weights=each, minlength=cells).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Coefficients of waves that describe how a residual varies with a parameter, in units of the target's variance."""
+
+    along: float  # the projection on the direction of the model's curve
+    variance: float  # the variance of `along`, from the residuals
+    expected: float  # the variance of `along` if the model is right
+    energy: Reals  # (octaves,) unbiased energy of the waves of each octave
+    deviation: Reals  # (octaves,) the deviation of `energy` by chance
+    above_expected: Reals  # (octaves,) the energy beyond that of a correct model
+    expected_deviation: Reals  # the deviation of `above_expected` by chance
+
+
+# The expansions of the misfit, of the effect of dependent columns, and of their sum
+Residuals: TypeAlias = tuple[Expansion, Expansion, Expansion]
+
+
+def curve_of(
+    samples: PosteriorSamples, target: RankRange, region: RankRange, numbers: NDArray[Any]
+) -> tuple[Reals, Reals]:
+    """The numbers of points in each cell, averaged over samples: for the target and for the region, both (cells,).
+
+    `numbers` (cells,) contains the position of every cell in the canonical order.
+    """
+    inside, mass = np.empty(len(numbers)), np.empty(len(numbers))
+    for each, span in ((inside, target), (mass, region)):
+        each[numbers] = samples.count(span).mean(axis=0)
+    return inside, mass
+
+
+def corrected(
+    samples: PosteriorSamples,
+    points: tuple[Reals, Reals],
+    shares: SampledShares,
+    sums: CellSums,
+    children: Collection[str],
+) -> EstimatedShares:
+    """The model's shares, corrected by the residuals of the rows; `points` is the result of `curve_of`."""
+    inside, mass = points
+    grids, curve = samples.grids, np.where(mass > 0, inside / np.maximum(mass, 1e-12), sums.part)
+    deviation = shares.roots()[1]
+    root = np.sqrt(np.maximum(shares.common, 0.0))
+    alike: dict[tuple[tuple[Block, ...], bool], list[int]] = {}  # parameters with the same blocks are expanded together
+    for j, (name, grid) in enumerate(zip(samples.space, grids.grids, strict=True)):
+        alike.setdefault((grid.blocks, name in children), []).append(j)
+    pairs: list[Residuals | None] = [None] * len(grids.grids)
+    for (blocks, child), some in alike.items():
+        cells = grids.starts[some][:, None] + np.arange(blocks[-1].stop)
+        each = expansions(curve[cells], mass[cells], blocks, sums.cut(cells), child=child)
+        for j, pair in zip(some, each, strict=True):
+            pairs[j] = pair
+    together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone))  # interactions over the whole space
+    result = combined(root, deviation, together, pairs)
+    return EstimatedShares(*(column[samples.sources] for column in result))
+
+
+def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
+    """Correct the shares of all parameters at once, because all corrections together show how reliable the model is.
+
+    root, deviation
+        (parameters,) Square roots of the model's shares, and the standard deviations of these roots.
+    together
+        The fraction of the objective's variance that is due to interactions. If this fraction is large, shares that
+        differ between samples are lowered, because interactions probably cause the differences.
+    pairs
+        For each parameter, the expansions of its residuals; None for a parameter with a single cell.
+    """
+    along, noise, turned, turned_variance = np.array([_along(pair) for pair in pairs]).reshape(-1, 4).T
+    weight, left = relative_errors(root, along, noise)
+    own = root**2 / np.sqrt(np.maximum(root**2 + DISAGREEMENT * together**2 * deviation**2, 1e-24))
+    middle = own + weight * along
+    variance = deviation**2 + left + UNSEEN * noise + DISPUTED * ((1.0 - weight) * along) ** 2
+    turns = turned**2 > BEYOND**2 * turned_variance  # dependent columns may reverse a curve
+    middle = np.abs(np.where(turns, middle + turned, np.maximum(middle, 0.0)))
+    variance += np.where(turns, turned_variance, 0.0)
+    extra, extra_variance = np.array([_beyond_chance(pair) for pair in pairs]).reshape(-1, 2).T
+    off, whole = NORMAL * np.sqrt(variance), middle**2 + extra
+    below = np.hypot(middle**2 - np.maximum(middle - off, 0.0) ** 2, NORMAL * np.sqrt(extra_variance))
+    above = np.hypot((middle + off) ** 2 - middle**2, NORMAL * np.sqrt(extra_variance))
+    spread = np.sqrt(4.0 * middle**2 * variance + extra_variance)
+    return EstimatedShares(
+        share=whole - weight**2 * noise,
+        low=np.maximum(whole - below - FINEST, 0.0),
+        high=np.minimum(whole + UPWARD * above + FINEST, 1.0),
+        deviation=np.maximum(spread, FINEST / NORMAL),
+    )
+
+
+def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
+    """The weight of each parameter's correction, and the variance that remains after it; both (parameters,).
+
+    The square roots of all shares are assumed to have the same relative error. The corrections show how likely each
+    error in `RELATIVE_ERRORS` is; the result is the mean over these errors.
+    """
+    prior = (RELATIVE_ERRORS[:, None] * root) ** 2
+    total = prior + noise
+    each = np.where(root > 0.0, np.log(total / noise) + along**2 / total - along**2 / noise, 0.0)
+    log_likelihood = -0.5 * np.array([math.fsum(line) for line in each.tolist()])  # exact sums in any order
+    chances = np.exp(log_likelihood - log_likelihood.max())
+    chances /= chances.sum()
+    weights = prior / total
+    return chances @ weights, chances @ (weights * noise)
+
+
+def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
+    """The coefficient of h and its variance: first in the misfit, then in the dependence."""
+    if pair is None:
+        return 0.0, 1e-12, 0.0, 1e-12
+    misfit, columns, _ = pair
+    return misfit.along, max(misfit.variance, misfit.expected) + 1e-12, columns.along, columns.variance + 1e-12
+
+
+def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
+    """The sum of squared coefficients over all octaves that chance cannot explain, and the variance of this sum.
+
+    The effect of chance is estimated from the variance of the residuals. An octave of the misfit must also be larger
+    than expected if the model is correct. For an octave of the dependence, the threshold is twice as high. If misfit
+    and dependence cancel in an octave, the octave adds little.
+    """
+    if pair is None:
+        return 0.0, 0.0
+    misfit, columns, whole = pair
+    sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
+    clear = columns.energy > 2.0 * BEYOND * columns.deviation
+    if not (sure.any() or clear.any()):
+        return 0.0, 0.0
+    energy = np.r_[np.minimum(misfit.energy, misfit.above_expected)[sure], columns.energy[clear]]
+    most = np.maximum(whole.energy + AGREED * whole.deviation, 0.0)
+    energy = np.minimum(energy, np.r_[most[sure], most[clear]])
+    deviation = np.r_[misfit.deviation[sure], columns.deviation[clear]]
+    return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
+
+
+def expansions(
+    curve: Reals, mass: Reals, blocks: tuple[Block, ...], sums: CellSums, *, child: bool
+) -> list[Residuals | None]:
+    """The expansions of misfit, dependence and their sum, for parameters with the same blocks; None for a single cell.
+
+    All arrays are (parameters, cells).
+    """
+    mass = mass / mass.sum(axis=1, keepdims=True)
+    centre = (mass * curve).sum(axis=1, keepdims=True)
+    apart = sums.part + curve - centre  # the probability of a row if the columns were independent
+    together = sums.chance - sums.counts * apart
+    together_square = sums.squares[2] - 2.0 * apart * sums.squares[1] + sums.squares[0] * apart**2
+    both = [(sums.misfit, sums.misfit_square), (together, np.maximum(together_square, 0.0))]
+    own = curve - centre
+    if child:  # only the effect of the value, inside each regime
+        own = _inside_regimes(curve, mass, blocks)
+        both = [_without_means(*one, sums.counts, blocks) for one in both]
+    both.append((both[0][0] + both[1][0], sums.squares[0] * np.clip(apart * (1.0 - apart), 0.0, 0.25)))
+    residuals, squares = (np.stack(one, axis=1) for one in zip(*both, strict=True))
+    waves = [waves_of(one, blocks, child=child) for one in mass]
+    alike: dict[tuple[int, ...], list[int]] = {}  # by their octaves
+    for j in np.flatnonzero(np.count_nonzero(sums.counts, axis=1) > 1).tolist():
+        octaves = tuple(some.stop - some.start for _, slices in waves[j] for some in slices)
+        if octaves:
+            alike.setdefault(octaves, []).append(j)
+    result: list[Residuals | None] = [None] * len(mass)
+    scale = sums.rows**2 * sums.part * (1.0 - sums.part)
+    for octaves, some in alike.items():
+        functions = np.stack([np.concatenate([one for one, _ in waves[j]], axis=1) for j in some])
+        each = (mass * own)[some], residuals[some], squares[some], sums.misfit_expected[some]
+        for j, pair in zip(some, _expanded(functions, octaves, *each, scale), strict=True):
+            result[j] = pair
+    return result
+
+
+def _expanded(
+    functions: Reals,
+    octaves: Sequence[int],
+    own: Reals,
+    residuals: Reals,
+    squares: Reals,
+    expected: Reals,
+    scale: float,
+) -> list[Residuals]:
+    """The expansions of parameters with the same octaves; `functions` are the waves (parameters, cells, waves)."""
+    coefficients = np.matmul(own[:, None], functions)
+    norm = np.sqrt((coefficients**2).sum(axis=2, keepdims=True))
+    unit = np.where(norm > 1e-9, coefficients / np.maximum(norm, 1e-9), 0.0)  # (parameters, 1, functions)
+    direction = np.matmul(functions, unit.swapaxes(1, 2))  # (parameters, cells, 1)
+    rest = functions - direction * unit
+    squared = rest**2
+    energies = np.matmul(residuals, rest) ** 2 / scale
+    chance, right = np.matmul(squares, squared) / scale, np.matmul(expected[:, None], squared) / scale
+    starts = np.cumsum([0, *octaves[:-1]])
+    total, by_chance, spread, mean = (
+        np.add.reduceat(one, starts, axis=2) for one in (energies, chance, chance**2, right)
+    )
+    columns = (
+        np.matmul(residuals, direction)[..., 0] / math.sqrt(scale),
+        np.matmul(squares, direction**2)[..., 0] / scale,
+        np.broadcast_to(np.matmul(expected[:, None], direction**2)[..., 0] / scale, residuals.shape[:2]),
+        total - by_chance,
+        np.sqrt(2.0 * spread),
+        total - mean,
+        np.broadcast_to(mean * np.sqrt(2.0 / np.array(octaves)), total.shape),
+    )
+    return [tuple(Expansion(*one) for one in zip(*each, strict=True)) for each in zip(*columns, strict=True)]  # type: ignore[misc]
+
+
+def _inside_regimes(curve: Reals, mass: Reals, blocks: Sequence[Block]) -> Reals:
+    """(parameters, cells) `curve` minus its mean over each domain (block) of the parameter."""
+    own = np.zeros(curve.shape)
+    for block in blocks:
+        whole = mass[:, block.cells].sum(axis=1, keepdims=True)
+        mean = (mass * curve)[:, block.cells].sum(axis=1, keepdims=True) / np.where(whole > 0, whole, 1.0)
+        own[:, block.cells] = np.where(whole > 0, curve[:, block.cells] - mean, 0.0)
+    return own
+
+
+def _without_means(residual: Reals, square: Reals, counts: Reals, blocks: Sequence[Block]) -> tuple[Reals, Reals]:
+    """Subtract the mean of each domain from residuals; `residual` and `square` are sums by cell (parameters, cells)."""
+    residual, square = residual.copy(), square.copy()
+    for block in blocks:
+        cells = slice(None), block.cells
+        rows = counts[cells].sum(axis=1, keepdims=True)
+        mean = residual[cells].sum(axis=1, keepdims=True) / np.where(rows > 0, rows, np.inf)
+        square[cells] += counts[cells] * mean**2 - 2.0 * mean * residual[cells]
+        residual[cells] -= counts[cells] * mean
+    return residual, np.maximum(square, 0.0)
