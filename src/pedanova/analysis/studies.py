@@ -426,7 +426,7 @@ def difference(
         notes.append(
             Note("answer", f"the objectives differ ({aims[0]}, {aims[1]}), so each study has its own best rows")
         )
-    every = [relation.note, *notes, *_answered(answers, shared, names)]
+    every = [Note("answer", relation.in_words()), *notes, *_answered(answers, shared, names)]
     return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 
 

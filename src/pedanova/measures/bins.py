@@ -86,7 +86,11 @@ def bins_of(parameter: Parameter, seen: Counts | None = None, points: int = 60) 
 @lru_cache(maxsize=1024)
 def _range_bins(parameter: Float | Int | Moving, points: int) -> Bins:
     if not isinstance(parameter, Int):
-        return _curve(parameter, points)
+        grid = grid_of(parameter)
+        edges, bounds = _cut(grid, points)
+        labels = tuple(f"{short(low)} to {short(high)}" for low, high in pairwise(edges))
+        log = scale_of(parameter) == "log"
+        return Bins("curve", _groups(bounds), labels, edges, np.diff(bounds) / grid.cells, log)
     few = (parameter.high - parameter.low) // parameter.step < MOST_BARS
     every = range(parameter.low, parameter.high + 1, parameter.step)
     return _value_bins(parameter, tuple(every)) if few else _whole_steps(parameter, points)
@@ -119,14 +123,6 @@ def _value_bins(parameter: Float | Int, values: tuple[Label, ...], *, apart: boo
     return Bins("bars", groups, tuple(short(value) for value in values), values=values, apart=apart)
 
 
-def _curve(parameter: Parameter, points: int) -> Bins:
-    grid = grid_of(parameter)
-    edges, bounds = _cut(grid, points)
-    log = scale_of(parameter) == "log"
-    labels = tuple(f"{short(low)} to {short(high)}" for low, high in pairwise(edges))
-    return Bins("curve", _groups(bounds), labels, edges, np.diff(bounds) / grid.cells, log)
-
-
 def _cut(grid: Grid, points: int) -> tuple[Reals, NDArray[np.int64]]:
     edges = grid.edges if grid.edges is not None else np.arange(grid.cells + 1.0)
     bounds = np.round(np.linspace(0, grid.cells, min(points, grid.cells) + 1)).astype(np.int64)
@@ -144,7 +140,8 @@ def _whole_steps(parameter: Int, points: int) -> Bins:
     edges = grid.edges if grid.edges is not None else wanted
     low, step = parameter.low, parameter.step
     between = low + (np.round((wanted - low) / step - 0.5) + 0.5) * step
-    bounds = np.unique(_nearest(edges, between))
+    above = np.clip(np.searchsorted(edges, between), 1, len(edges) - 1)  # the nearest edges
+    bounds = np.unique(np.where(between - edges[above - 1] < edges[above] - between, above - 1, above).astype(np.int64))
     ends = low + (np.round((edges[bounds] - low) / step - 0.5) + 0.5) * step
     first, last = ends[:-1] + step / 2, ends[1:] - step / 2
     labels = tuple(_span(round(a), round(b)) for a, b in zip(first, last, strict=True))
@@ -152,12 +149,6 @@ def _whole_steps(parameter: Int, points: int) -> Bins:
     widths = np.diff(scaled) / (scaled[-1] - scaled[0])
     drawn = np.clip(ends, parameter.low, parameter.high)
     return Bins("steps", _groups(bounds), labels, drawn, widths, parameter.log)
-
-
-def _nearest(edges: Reals, wanted: Reals) -> NDArray[np.int64]:
-    """For each position in `wanted`, the index of the nearest edge."""
-    above = np.clip(np.searchsorted(edges, wanted), 1, len(edges) - 1)
-    return np.where(wanted - edges[above - 1] < edges[above] - wanted, above - 1, above).astype(np.int64)
 
 
 def _span(first: int, last: int) -> str:
@@ -332,7 +323,8 @@ class Panel:
             ends = self.edges[[cells.start, cells.start + len(span)]]
             if self.whole:
                 bounds = math.ceil(self.edges[0]), math.floor(self.edges[-1])
-                first, last = (_few_digits(end) for end in (math.ceil(ends[0]), math.floor(ends[1])))
+                inner = math.ceil(ends[0]), math.floor(ends[1])
+                first, last = (round(float(f"{end:.3g}")) for end in inner)
                 low, high = (short(min(max(end, bounds[0]), bounds[1])) for end in (first, last))
             else:
                 low, high = (rough(float(end), float(self.edges[0]), float(self.edges[-1])) for end in ends)
@@ -417,10 +409,6 @@ def rough(value: float, low: float = -math.inf, high: float = math.inf) -> str:
     slack = 1e-12 * (high - low) if value in (low, high) else 0.0  # for a computed bound such as 16.600000000000005
     near = next((d for d in digits if low - slack <= float(f"{value:.{d}g}") <= high + slack), 17)
     return short(value, near) if value in (low, high) else short(float(f"{value:.{near}g}"), near)
-
-
-def _few_digits(value: int) -> int:
-    return round(float(f"{value:.3g}"))
 
 
 def ticks(panel: Panel, columns: int) -> list[tuple[int, str]]:

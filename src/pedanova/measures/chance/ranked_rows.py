@@ -215,29 +215,13 @@ FEWEST_RANKED = 5  # a rank correlation needs more rows than this
 FEWEST_BESIDE = 6  # rows in which one of two copies must differ from its most common value
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """The parameter `parent` decides whether `child` has a value."""
-
-    parent: str
-    child: str
-
-
-@dataclass(frozen=True, slots=True)
-class Twins:
-    """Two parameters that carry the same information."""
-
-    one: str
-    two: str
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Dependence:
     """The dependence between the parameters that vary, in the order of their names."""
 
     names: tuple[str, ...] = ()
-    gates: tuple[Gate, ...] = ()
-    twins: tuple[Twins, ...] = ()
+    gates: tuple[tuple[str, str], ...] = ()  # (parent, child): the parent decides whether the child has a value
+    twins: tuple[tuple[str, str], ...] = ()  # two parameters that carry the same information
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter that it is a copy of
     # (parameters, parameters) each, not saved in files: how well one predicts the other, in both directions
     strength: Reals = field(default_factory=lambda: np.zeros((0, 0)))
@@ -288,9 +272,9 @@ def dependence_of(rows: RankedRows) -> Dependence:
         pair = (grids[i], grids[j]), places[:, [i, j]]
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
     copies = _copies(names, same, [int(np.count_nonzero(counts)) for counts in counted.counts])
-    gates = tuple(Gate(names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
+    gates = tuple((names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
     pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
-    twins = tuple(Twins(names[i], names[j]) for i, j in pairs)
+    twins = tuple((names[i], names[j]) for i, j in pairs)
     return Dependence(names, gates, twins, copies, strength, linked)
 
 

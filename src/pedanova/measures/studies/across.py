@@ -371,17 +371,11 @@ def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledS
             continue
         mean = pooling.pooled(matrix.shares[known, j], matrix.variances[known, j])
         first = float(np.mean(matrix.ranks[known, j] <= FIRST))
-        ends = widened(mean)
+        off, ends = max(FINEST, ALIKE * abs(mean.value)), (mean.low, mean.high)
+        if mean.low is not None and mean.high is not None:  # a model may make the same error in all studies
+            ends = mean.low - off, mean.high + off
         rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
     return tuple(sorted(rows, key=lambda row: -row.share))
-
-
-def widened(mean: pooling.Mean) -> tuple[float | None, float | None]:
-    """The interval of a pooled mean, widened because a model may make the same error in all studies."""
-    if mean.low is None or mean.high is None:
-        return None, None
-    off = max(FINEST, ALIKE * abs(mean.value))
-    return mean.low - off, mean.high + off
 
 
 def studies_of(matrix: Matrix, answers: Mapping[str, Importances], odd: pooling.Disagreements) -> Studies:

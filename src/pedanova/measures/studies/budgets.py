@@ -87,37 +87,27 @@ def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, se
     noise = np.array([_is_noise(here) and _is_noise(there) for here, there in pairs], dtype=bool)
     if len(pairs) < 2 or all(_is_noise(there) for _, there in pairs):
         return Agreement(None, None, None, None)
-    found = [_shares(rows, noise) for rows in zip(*pairs, strict=True)]
-    point = spearman(*found)[0]
+    here, there = (list(rows) for rows in zip(*pairs, strict=True))
+    shares = [np.where(noise, 0.0, np.array([[max(0.0, row.share) for row in rows]])) for rows in (here, there)]
+    point = spearman(*shares)[0]
     if any(row.low is None for pair in pairs for row in pair):
         return Agreement(float(point), None, None, None)
     rng = np.random.default_rng([seed])
-    here, there = (list(rows) for rows in zip(*pairs, strict=True))
     drawn = [_drawn(rows, noise, draws, rng) for rows in (here, there)]
     low, high = np.percentile(spearman(*drawn), (2.5, 97.5))
     again = [_drawn(_as_sure_as(rows, there), noise, draws, rng) for rows in (here, there)]
     itself = np.percentile(spearman(*again), EARLIEST)
     ends = min(float(low), float(point)), max(float(high), float(point))
-    return Agreement(float(point), *ends, float(itself), turned_pairs(pairs), len(pairs))
-
-
-def turned_pairs(pairs: Sequence[tuple[Importance, Importance]]) -> tuple[tuple[str, str], ...]:
-    """Pairs of parameters that are in clearly opposite order in the two answers."""
-    turned = []
-    for one, two in combinations(pairs, 2):
-        here, there = (recovered(one[place], two[place]) for place in (0, 1))
-        if here.clear and there.clear and (here.difference > 0) != (there.difference > 0):
-            turned.append((one[0].name, two[0].name))
-    return tuple(turned)
+    turned = []  # pairs of parameters that are in clearly opposite order in the two answers
+    for one_pair, two_pair in combinations(pairs, 2):
+        first, second = (recovered(one_pair[place], two_pair[place]) for place in (0, 1))
+        if first.clear and second.clear and (first.difference > 0) != (second.difference > 0):
+            turned.append((one_pair[0].name, two_pair[0].name))
+    return Agreement(float(point), *ends, float(itself), tuple(turned), len(pairs))
 
 
 def _is_noise(row: Importance) -> bool:
     return row.significant is False or row.share <= 0
-
-
-def _shares(rows: Sequence[Importance], noise: NDArray[np.bool_]) -> Reals:
-    shares = np.array([[max(0.0, row.share) for row in rows]])
-    return np.where(noise, 0.0, shares)
 
 
 def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng: np.random.Generator) -> Reals:
@@ -338,8 +328,13 @@ def along_of(
     steps = tuple(
         AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers
     )
-    told = [*_few_notes(name, left_out, steps[-1].budget), *(_survivor_notes(name, steps) if followed else []), *notes]
-    told += _doubts(name, steps)
+    told = _few_notes(name, left_out, steps[-1].budget)
+    most, left = max(step.rows for step in steps), steps[-1].rows
+    if followed and left < ALL * most:  # only good trials may have reached the full budget
+        words = f"{left:,} of {most:,} trials reached {name} {short(steps[-1].budget)}, perhaps because they were "
+        remedy = "better at lower budgets; ", Arg("among", "full"), " uses the same trials at every budget"
+        told.append(Note("doubt", words, *remedy))
+    told += [*notes, *_doubts(name, steps)]
     return Along(name, *question, steps, tuple(left_out), tuple(told))
 
 
@@ -355,18 +350,6 @@ def _few_notes(name: str, left_out: Sequence[TooFew], full: float) -> list[Note]
         words = f"the reference ranking is at {name} {short(full)}, the highest budget with enough rows; a wider "
         notes.append(Note("doubt", words, Arg("target"), " needs fewer rows"))
     return notes
-
-
-def _survivor_notes(name: str, steps: Sequence[AtBudget]) -> list[Note]:
-    """A note if trials were stopped early, because only good trials may have reached the full budget."""
-    most = max(step.rows for step in steps)
-    left = steps[-1].rows
-    if left >= ALL * most:
-        return []
-    words = f"{left:,} of {most:,} trials reached {name} {short(steps[-1].budget)}, perhaps because they were "
-    return [
-        Note("doubt", words, "better at lower budgets; ", Arg("among", "full"), " uses the same trials at every budget")
-    ]
 
 
 def _doubts(name: str, steps: Sequence[AtBudget]) -> list[Note]:
@@ -596,7 +579,9 @@ def along_budgets(
     check_parts(question.target, question.region)
     check_choice("among", among, Among)
     budgets = budgets_of(data.observed(), data.space, budget, data.levels.nan)
-    least = math.ceil(LEAST_TARGET / part_of(question.target)) if not question.force else 2
+    target = as_region(question.target, "target")
+    part = max(1e-6, float(target.high or 1.0) - float(target.low or 0.0))
+    least = math.ceil(LEAST_TARGET / part) if not question.force else 2
     selected, notes = chosen(budgets, at, least)
     notes = [*budgets.notes, *notes]
     answer = _answer_at(data, budgets, question, among)
@@ -660,12 +645,6 @@ def check_parts(target: object, region: object) -> None:
                 Arg(name),
                 " must be a quantile, such as 0.1: a value of the objective means something different at each budget",
             )
-
-
-def part_of(target: object) -> float:
-    """The fraction of the rows that are in the target."""
-    region = as_region(target, "target")
-    return max(1e-6, float(region.high or 1.0) - float(region.low or 0.0))
 
 
 def budget_name(data: TrialData) -> str | None:

@@ -69,15 +69,15 @@ class StudyRelation:
             search += ": the same search with another seed"
         return f"{rows}; {search}"
 
-    @property
-    def note(self) -> Note:
-        return Note("answer", self.in_words())
-
 
 def study_relation(a: TrialData, b: TrialData, shared: CommonSpace) -> StudyRelation:
     """Compare the rows, configurations, spaces and sampling of two studies."""
     kind, common, longer = compared_rows(a, b, (*shared.alike, *shared.narrowed))
-    drawn = () if kind == "same" else sampled_differently(a, b, shared.alike)
+    drawn: tuple[str, ...] = ()
+    same = [name for name in shared.alike if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
+    if kind != "same" and same:
+        p_values = [two_samples(*(one.tallies[name].counts.sum(axis=0) for one in (a, b))) for name in same]
+        drawn = tuple(name for name, p in zip(same, holm(p_values), strict=True) if p <= LEVEL)
     return StudyRelation(kind, common, longer, drawn, shared.same)
 
 
@@ -126,15 +126,6 @@ def bits_of(column: Column) -> Keys:
         return table[np.where(column.values < 0, len(codes), column.values)]
     numbers: NDArray[Any] = np.asarray(column.values, dtype=np.float64) + 0.0
     return numbers.view(np.uint64)
-
-
-def sampled_differently(a: TrialData, b: TrialData, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Parameters whose values are distributed differently in the two studies, by a chi-square test (Holm)."""
-    same = [name for name in names if same_cells(a.tallies[name].parameter, b.tallies[name].parameter)]
-    if not same:
-        return ()
-    p_values = [two_samples(*(one.tallies[name].counts.sum(axis=0) for one in (a, b))) for name in same]
-    return tuple(name for name, p in zip(same, holm(p_values), strict=True) if p <= LEVEL)
 
 
 def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS) -> float:
@@ -360,15 +351,27 @@ def differences_of(
     contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
 ) -> tuple[Difference, ...]:
     """The differences of some parameters, with p-values adjusted for the number of parameters."""
-    known = [name for name in names if one[name].varied and two[name].varied]
-    rows = [difference_of(one, two, name, densities) for name in known]
-    both = [{contrast.name: contrast for contrast in some} for some in contrasts]
-    lying = [target_p_value(both[0][name], both[1][name]) for name in known]
-    adjusted = adjusted_together([row.p_value for row in rows])
-    moved = adjusted_together(lying)
-    each = zip(rows, adjusted, moved, strict=True)
-    final = [replace(row, p_adjusted=p, moved_p_adjusted=m) for row, p, m in each]
-    return clearest_first(final)
+    counts = [{contrast.name: np.rint(contrast.target).astype(np.int64) for contrast in some} for some in contrasts]
+    rows, moved = [], []
+    for name in (name for name in names if one[name].varied and two[name].varied):
+        first, second = one[name], two[name]
+        row = recovered(first, second)
+        low, high = ends_of(row.difference, first.deviation, second.deviation)
+        p_value = None  # at most 0.05 if the interval excludes 0
+        if low is not None and high is not None:
+            deviation = max((high - low) / (2.0 * NORMAL), FEWEST)
+            p_value = 2.0 * NormalDist().cdf(-abs(row.difference) / deviation)
+        here, there = (some[name] for some in densities)
+        alike = same_cells(here.parameter, there.parameter)
+        # The hypothesis that target rows are distributed equally in both studies
+        moved.append(two_samples(counts[0][name], counts[1][name], bins=TARGET_BINS) if alike else None)
+        good, other_good = (", ".join(values.words for values in some.good()) for some in (here, there))
+        row = replace(row, low=low, high=high, p_value=p_value, good=good, other_good=other_good)
+        overlap = float(np.minimum(here.target, there.target).sum()) if alike else None
+        matters = first.significant is not False or second.significant is not False
+        rows.append(replace(row, overlap=overlap, matters=matters))
+    each = zip(rows, adjusted_together([row.p_value for row in rows]), adjusted_together(moved), strict=True)
+    return clearest_first(replace(row, p_adjusted=p, moved_p_adjusted=m) for row, p, m in each)
 
 
 def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
@@ -377,44 +380,9 @@ def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
     return [float(p) if known else None for p, known in zip(found, tested, strict=True)]
 
 
-def difference_of(one: Importances, two: Importances, name: str, densities: BothDensities) -> Difference:
-    """The difference of one parameter, with p-values that are not yet adjusted."""
-    first, second = one[name], two[name]
-    row = recovered(first, second)
-    low, high = ends_of(row.difference, first.deviation, second.deviation)
-    here, there = (some[name] for some in densities)
-    alike = same_cells(here.parameter, there.parameter)
-    return replace(
-        row,
-        low=low,
-        high=high,
-        p_value=p_of(row.difference, low, high),
-        good=", ".join(values.words for values in here.good()),
-        other_good=", ".join(values.words for values in there.good()),
-        overlap=float(np.minimum(here.target, there.target).sum()) if alike else None,
-        matters=first.significant is not False or second.significant is not False,
-    )
-
-
 def ends_of(gap: float, first: float | None, second: float | None) -> Ends:
     """The 95 % interval of the difference `gap`, from the standard deviation of each share; None if one is missing."""
     if first is None or second is None or math.isnan(first + second):
         return None, None
     half = NORMAL * math.hypot(first, second)
     return gap - half, gap + half
-
-
-def p_of(gap: float, low: float | None, high: float | None) -> float | None:
-    """The p-value of a difference from its interval: at most 0.05 if the interval excludes 0."""
-    if low is None or high is None:
-        return None
-    deviation = max((high - low) / (2.0 * NORMAL), FEWEST)
-    return 2.0 * NormalDist().cdf(-abs(gap) / deviation)
-
-
-def target_p_value(one: Contrast, two: Contrast) -> float | None:
-    """The p-value of the hypothesis that target rows are distributed equally in both studies; None if cells differ."""
-    if not same_cells(one.grid.parameter, two.grid.parameter):
-        return None
-    first, second = (np.rint(contrast.target).astype(np.int64) for contrast in (one, two))
-    return two_samples(first, second, bins=TARGET_BINS)

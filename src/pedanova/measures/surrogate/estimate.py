@@ -281,7 +281,8 @@ def p_values_for(query: Query, question: Question, model_query: ModelQuery | Non
     if model is None:
         return None
     if query.masks is not None:
-        return model.p_values_of(*query.masks, seed=question.seed)
+        masks = [mask[model.rows.rows] for mask in query.masks]
+        return model.tested(*masks, certain=True, blocks=False, seed=question.seed)
     spans = query.spans(model.ranks) if model_query is None else (model_query.target, model_query.region)
     return None if spans is None else model.p_values(*spans, seed=question.seed)
 
@@ -452,14 +453,13 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         return []
     notes = []
     declared = {(parent, c.name) for c in query.contrasts for parent in parents_of(c.grid.parameter)}
-    pairs = [(gate.parent, gate.child) for gate in query.shown.dependence.gates]
-    gates = [pair for pair in pairs if pair not in declared and {*pair} <= {*shown}]
+    gates = [pair for pair in query.shown.dependence.gates if pair not in declared and {*pair} <= {*shown}]
     for parent in sorted({parent for parent, _ in gates}):
         children = [child for one, child in gates if one == parent]
         exist = "exists" if len(children) == 1 else "exist"
         words = f"{listed(children, most=4)} {exist} only for some values of {parent}"
         notes.append(Note("answer", f"{words}; importance also counts whether the parameter exists"))
-    twins = [f"{pair.one} and {pair.two}" for pair in query.shown.dependence.twins if {pair.one, pair.two} <= {*shown}]
+    twins = [" and ".join(pair) for pair in query.shown.dependence.twins if {*pair} <= {*shown}]
     if twins:
         more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
         words = "carry nearly the same information, so the importance of each includes the importance of the other"

@@ -242,13 +242,9 @@ class RowModel:
     def p_values(self, target: RankRange, region: RankRange, *, seed: int) -> PValues:
         def make() -> PValues:
             masks = self.between(target), self.between(region)
-            return self._tested(*masks, certain=False, blocks=self.blocks, seed=seed)
+            return self.tested(*masks, certain=False, blocks=self.blocks, seed=seed)
 
         return self._once(("p-values", target, region, self.blocks, seed), make)  # type: ignore[no-any-return]
-
-    def p_values_of(self, target: Mask, region: Mask, *, seed: int) -> PValues:
-        masks = target[self.rows.rows], region[self.rows.rows]
-        return self._tested(*masks, certain=True, blocks=False, seed=seed)
 
     @property
     def blocks(self) -> bool:
@@ -267,7 +263,7 @@ class RowModel:
         places = np.arange(len(self.rows))
         return (places >= self.ranks.rows_of(span[0])) & (places < self.ranks.rows_of(span[1]))
 
-    def _tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
+    def tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
         """p-values by permutation; a conditional parameter is tested among the rows where it has a value."""
         test = partial(self.permutation_test.p_values, certain=certain, blocks=blocks, seed=seed)
         names, children = self.dependence.names, children_of(self.space)
