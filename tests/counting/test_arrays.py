@@ -67,7 +67,7 @@ def test_any_number_of_threads_gives_the_same_bytes(columns: int, levels: int, d
     space = pa.Space({name: pa.Float(0, 1) for name in table})
     observed = Observations({name: as_column(name, own) for name, own in table.items()}, (goal,), space, {})
     codes = random.integers(0, levels + 1, ROWS).astype(dtype)
-    judged, alone = arrays.count_by_judge(observed, codes, levels), count_codes(observed, codes, levels)
+    judged, alone = arrays.count_by_judge(observed, codes, levels, observed.space), count_codes(observed, codes, levels)
     for threads in (2, 7):
         shared = count_codes(observed, codes, levels, threads=threads)
         for name, (counts, sums) in shared.items():
@@ -143,7 +143,7 @@ def test_batches_of_any_form_add_up() -> None:
     running = RunningCounts(5, threads=2)
     for number, part in enumerate((slice(0, 1_000), slice(1_000, 1_000), slice(1_000, 3_000))):
         running.add(observed(part, as_doubles=number == 2), codes[part])
-    found, whole = running.take(), arrays.count_by_judge(observed(slice(None)), codes, 5)
+    found, whole = running.take(), arrays.count_by_judge(observed(slice(None)), codes, 5, list(space))
     assert set(found) == set(whole)
     for name, (counts, sums) in whole.items():
         np.testing.assert_array_equal(found[name][0], counts)

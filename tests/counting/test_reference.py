@@ -65,8 +65,8 @@ def check(
     observed = observe(column, objective, parameter)
     codes = arrays.level_codes(objective, levels, threads=threads)
     np.testing.assert_array_equal(codes, judge.assign_levels(objective, levels))
-    fast = arrays.count_by_kernel(observed, codes, levels.count, threads=threads)[column.name]
-    slow = arrays.count_by_judge(observed, codes, levels.count, threads=1)[column.name]
+    fast = arrays.count_by_kernel(observed, codes, levels.count, observed.space, threads=threads)[column.name]
+    slow = arrays.count_by_judge(observed, codes, levels.count, observed.space, threads=1)[column.name]
     np.testing.assert_array_equal(fast[0], slow[0])
     np.testing.assert_allclose(fast[1], slow[1], rtol=1e-12, atol=1e-12, equal_nan=True)
     return fast[0]
@@ -240,8 +240,8 @@ def test_many_columns_sorted_by_level(random: np.random.Generator, dtype: str, o
     data = {name: as_column(name, column) for name, column in columns.items()}
     observed = Observations(data, (goal,), pa.Space(space), {})
     codes = arrays.level_codes(objective, levels)
-    fast = arrays.count_by_kernel(observed, codes, levels.count)
-    slow = arrays.count_by_judge(observed, codes, levels.count)
+    fast = arrays.count_by_kernel(observed, codes, levels.count, observed.space)
+    slow = arrays.count_by_judge(observed, codes, levels.count, observed.space)
     assert list(fast) == list(slow)
     for name in columns:
         np.testing.assert_array_equal(fast[name][0], slow[name][0])
@@ -257,7 +257,9 @@ def test_the_same_threads_give_the_same_bytes(random: np.random.Generator, threa
     data = {name: as_column(name, random.random(rows)) for name in "ab"}
     observed = Observations(data, (goal,), pa.Space(dict.fromkeys("ab", pa.Float(0, 1))), {})
     codes = arrays.level_codes(objective, levels, threads=threads)
-    one, two = (arrays.count_by_kernel(observed, codes, levels.count, threads=threads) for _ in range(2))
+    one, two = (
+        arrays.count_by_kernel(observed, codes, levels.count, observed.space, threads=threads) for _ in range(2)
+    )
     assert all(one[name][1].tobytes() == two[name][1].tobytes() for name in "ab")
 
 

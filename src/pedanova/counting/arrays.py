@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -128,7 +128,7 @@ def count_codes(
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
     count = count_by_kernel if kernel.available() else count_by_judge
-    return count(observations, codes, levels, names, threads=threads)
+    return count(observations, codes, levels, list(observations.space) if names is None else names, threads=threads)
 
 
 def level_codes(
@@ -165,28 +165,17 @@ def level_codes(
 
 
 def count_by_judge(
-    observations: Observations,
-    codes: NDArray[Any],
-    levels: int,
-    names: Sequence[str] | None = None,
-    *,
-    threads: int = 1,
+    observations: Observations, codes: NDArray[Any], levels: int, names: Sequence[str], *, threads: int = 1
 ) -> dict[str, judge.Counted]:
     def count(name: str) -> judge.Counted:
         grid = grid_of(observations.space[name])
         return judge.count(observations.columns[name], grid, codes, observations.objective, levels)
 
-    names = list(observations.space) if names is None else names
     return dict(zip(names, spread(count, names, threads=threads), strict=True))
 
 
 def count_by_kernel(
-    observations: Observations,
-    codes: NDArray[Any],
-    levels: int,
-    names: Sequence[str] | None = None,
-    *,
-    threads: int = 1,
+    observations: Observations, codes: NDArray[Any], levels: int, names: Sequence[str], *, threads: int = 1
 ) -> dict[str, judge.Counted]:
     jobs = jobs_of(observations, names)
     shapes = [(levels, job.grid.width) for job in jobs]
@@ -195,13 +184,16 @@ def count_by_kernel(
         placed = [job.placed for job in jobs]
         kernel.count_features(placed, codes, levels, usable(observations.objective), totals, threads=threads)
     result = {job.name: in_order(total, job) for job, total in zip(jobs, totals, strict=True)}
-    return {name: result[name] for name in observations.space if name in result}
+    return {name: result[name] for name in names}
 
 
-def jobs_of(observations: Observations, names: Sequence[str] | None = None) -> list[Job]:
+def jobs_of(observations: Observations, names: Iterable[str]) -> list[Job]:
     """The columns to count, sorted by grid size, because the kernel counts columns with equal grids together."""
-    names = list(observations.space) if names is None else names
-    jobs = [job_of(observations.columns[name], grid_of(observations.space[name])) for name in names]
+    jobs = []
+    for name in names:
+        grid = grid_of(observations.space[name])
+        placed = placed_of(observations.columns[name], grid)
+        jobs.append(Job(name, grid, placed, grid.cell_of if placed.lookup is None else None))
     return sorted(jobs, key=lambda job: -job.grid.width)
 
 
@@ -213,39 +205,26 @@ def in_order(counted: judge.Counted, job: Job) -> judge.Counted:
     return counts[:, from_position], sums[:, from_position]
 
 
-def job_of(column: Column, grid: Grid) -> Job:
-    placed = placed_of(column, grid)
-    return Job(column.name, grid, placed, grid.cell_of if placed.lookup is None else None)
-
-
 def placed_of(column: Column, grid: Grid) -> kernel.Placed:
-    """Choose the fastest exact method to find the cells of `column`."""
+    """Choose the fastest exact method to find the cells of `column`: a table if it has codes or short integers."""
     missing = None if column.missing is None else np.ascontiguousarray(column.missing)
-    plan = lookup_of(column, grid)
-    if plan is None:
-        return kernel.Placed(usable(column.values), grid, missing)
-    values, offset, table = plan
-    return kernel.Placed(values, grid, missing, offset, table)
-
-
-def lookup_of(column: Column, grid: Grid) -> tuple[NDArray[Any], int, NDArray[np.int32]] | None:
-    """The values of the column, an offset and a table (or None): ``table[value - offset]`` is the cell of a value."""
-    if column.located:
-        return column.values, 0, np.arange(grid.width, dtype=np.int32)
-    if not column.is_coded and grid.inner is None:
+    if not column.is_coded and not column.located and grid.inner is None:
         column = coded(column)
+    values, lattice = column.values, grid.lattice
+    if column.located:
+        return kernel.Placed(values, grid, missing, 0, np.arange(grid.width, dtype=np.int32))
     if column.labels is not None:
         table = np.concatenate([[grid.missing], grid.match(column.labels)]).astype(np.int32)
-        odd = column.values.dtype.kind == "i" and column.values.min(initial=0) < MISSING_CODE
-        return np.maximum(column.values, MISSING_CODE) if odd else column.values, MISSING_CODE, table
-    if column.values.dtype in SHORT_TYPES:
-        kinds = column.values.dtype
-        low, high = (0, 1) if kinds.kind == "b" else (np.iinfo(kinds).min, np.iinfo(kinds).max)
-        return column.values, int(low), grid.locate(np.arange(low, high + 1))
-    if grid.lattice is not None and (column.values.dtype.kind == "f" or grid.lattice[1] != 1):
+        odd = values.dtype.kind == "i" and values.min(initial=0) < MISSING_CODE
+        codes = np.maximum(values, MISSING_CODE) if odd else values
+        return kernel.Placed(codes, grid, missing, MISSING_CODE, table)
+    if values.dtype in SHORT_TYPES:
+        low, high = (0, 1) if values.dtype.kind == "b" else (np.iinfo(values.dtype).min, np.iinfo(values.dtype).max)
+        return kernel.Placed(values, grid, missing, int(low), grid.locate(np.arange(low, high + 1)))
+    if lattice is not None and (values.dtype.kind == "f" or lattice[1] != 1):
         # Several integers share a cell, and the column may contain other numbers: rare, so NumPy is used.
-        return cells_of(column, grid), 0, np.arange(grid.width, dtype=np.int32)
-    return None
+        return kernel.Placed(cells_of(column, grid), grid, missing, 0, np.arange(grid.width, dtype=np.int32))
+    return kernel.Placed(usable(values), grid, missing)
 
 
 def usable(values: NDArray[Any]) -> NDArray[Any]:
@@ -262,7 +241,7 @@ class RunningCounts:
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
         """Add a batch of rows; rows whose code equals `levels` are skipped."""
-        jobs, objective = jobs_of(observations), usable(observations.objective)
+        jobs, objective = jobs_of(observations, observations.space), usable(observations.objective)
         placed, tables = [job.placed for job in jobs], [self._table(job) for job in jobs]
         if len(codes):
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)

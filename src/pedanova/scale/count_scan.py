@@ -19,7 +19,7 @@ from pedanova.counting.countable import Countable, Counted, Recount, assembled, 
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts
-from pedanova.data.objectives import Goal, as_directions, guess_directions
+from pedanova.data.objectives import Goal
 from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
@@ -30,7 +30,7 @@ from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
 from pedanova.errors import Arg, DataError, PartError, QueryError, listed
 from pedanova.scale import parts
-from pedanova.scale.parts import FirstLook, Plan, SparseTable, in_slices, light, named_in, spoken_for
+from pedanova.scale.parts import FirstLook, Plan, SparseTable, directed, in_slices, light, named_in, spoken_for
 from pedanova.scale.pushdown import count_pushed, engine_of
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.workers import SparkWorkers, StartOverError, Workers
@@ -142,11 +142,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
     metadata = table_metadata(scan.columns) or SourceMetadata()
     request = with_state_seen(with_names_told(request, metadata), scan)
     check_request(request, scan)
-    guess, guesses = guess_directions(request.objective, scan.columns, metadata)
-    direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
-    notes = request.notes if request.direction is not None else (*request.notes, *guesses)
-    own = replace(request, direction=direction, notes=notes)
-    plan = Plan(own, Space({}), (), trial=trial_column(scan.columns))
+    plan = Plan(directed(request, scan.columns, metadata), Space({}), (), trial=trial_column(scan.columns))
     workers = workers_for(scan, options, request.threads)
     while True:
         try:

@@ -7,7 +7,7 @@ added, so that threads, processes and other machines can share the work.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -24,11 +24,11 @@ from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_r
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
-from pedanova.data.objectives import as_direction
+from pedanova.data.objectives import as_direction, as_directions, guess_directions
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import choose_rows, place
-from pedanova.data.records import Records
+from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction, Region, columns_in, sign_of
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_numbers
@@ -64,6 +64,14 @@ class Plan:
     @property
     def nan(self) -> NanPolicy:
         return self.request.reading.ending
+
+
+def directed(request: TableOptions, columns: Sequence[str], metadata: SourceMetadata | None = None) -> TableOptions:
+    """The options with the direction of the objective and, if it is guessed, a note on it."""
+    if request.direction is not None:
+        return replace(request, direction=as_directions(request.direction, 1)[0])
+    direction, notes = guess_directions(request.objective, columns, metadata)
+    return replace(request, direction=direction, notes=(*request.notes, *notes))
 
 
 def light(plan: Plan) -> Plan:
@@ -128,7 +136,7 @@ def _numbers(column: Column) -> Column:
     return column
 
 
-def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Generator[Observations, None, None]:
+def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Iterator[Observations]:
     for one in getattr(part, "parts", (part,)):
         for records in one.batches(plan.needs):
             try:
@@ -187,18 +195,15 @@ class FirstLook:
         return reduce(cls.add, looks, cls())
 
 
-def kernel_values(observed: Observations) -> NDArray[Any]:
-    """The objective of the kept rows, in a type that the compiled kernel can read."""
-    return usable(kept_values(observed))
+def objective_batches(part: Part, plan: Plan, meter: Meter | None) -> Iterator[NDArray[Any]]:
+    """The objective of the kept rows of each batch, in a type that the compiled kernel can read."""
+    return (usable(kept_values(observed)) for observed in batches_of(part, plan, meter))
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
     """A sample of signed objectives from the first rows of a part, to choose the bins (slots) of the histogram."""
-    batches = batches_of(part, plan, meter)
-    try:
-        return next((selection.sample_of(kernel_values(observed), plan.sign) for observed in batches), np.empty(0))
-    finally:
-        batches.close()
+    first = next(objective_batches(part, plan, meter), np.empty(0))
+    return selection.sample_of(first, plan.sign)
 
 
 def look_at_part(part: Part, plan: Plan, window: Window, most: int, meter: Meter | None = None) -> FirstLook:
@@ -206,7 +211,7 @@ def look_at_part(part: Part, plan: Plan, window: Window, most: int, meter: Meter
     themselves if all values together take at most `most` bytes."""
     look = FirstLook(window=window, most=most)
     for observed in batches_of(part, plan, meter):
-        values = kernel_values(observed)
+        values = usable(kept_values(observed))
         counts = selection.count_slots(values, plan.sign, window)
         single = observed.ranked.dtype == np.float32
         look = look.add(
@@ -240,21 +245,21 @@ def marked_of_part(
 ) -> Gathered:
     """The signed objectives in the slots that `marks` selects; for large slots, only the range."""
     table = marks.table()
-    gathered = [(np.empty(0), np.tile([np.inf, -np.inf], (large, 1)))]
-    for observed in batches_of(part, plan, meter):
-        values = kernel_values(observed)
-        gathered.append(selection.gather_slots(values, plan.sign, window, table, few, large))
-    return selection.joined(gathered)
+    pieces = (
+        selection.gather_slots(values, plan.sign, window, table, few, large)
+        for values in objective_batches(part, plan, meter)
+    )
+    return selection.joined([(np.empty(0), np.tile([np.inf, -np.inf], (large, 1))), *pieces])
 
 
 def digits_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], nodes: int, bits: int, meter: Meter | None = None
 ) -> NDArray[np.int64]:
     """For each prefix of a key, the number of rows by the next `bits` bits of the key: an array (prefixes, digits)."""
-    tables, sign = [one.table() for one in prefixes], plan.sign
+    tables = [one.table() for one in prefixes]
     counts = np.zeros((nodes, 1 << bits), dtype=np.int64)
-    for observed in batches_of(part, plan, meter):
-        counts += selection.count_digits(kernel_values(observed), sign, tables, nodes, bits)
+    for values in objective_batches(part, plan, meter):
+        counts += selection.count_digits(values, plan.sign, tables, nodes, bits)
     return counts
 
 
@@ -278,13 +283,11 @@ def wanted_of_part(
     part: Part, plan: Plan, prefixes: Sequence[SparseTable], most: int, meter: Meter | None = None
 ) -> NDArray[np.float64]:
     """The signed objectives whose keys begin with one of `prefixes`."""
-    tables, sign = [one.table() for one in prefixes], plan.sign
-    values = [
-        selection.gather_wanted(kernel_values(observed), sign, tables, most)
-        for observed in batches_of(part, plan, meter)
-    ]
-    return np.concatenate(values) if values else np.empty(0)
+    tables = [one.table() for one in prefixes]
+    return strung(
+        selection.gather_wanted(values, plan.sign, tables, most) for values in objective_batches(part, plan, meter)
+    )
 
 
 def strung(arrays: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
-    return np.concatenate(list(arrays))
+    return np.concatenate([np.empty(0), *arrays])

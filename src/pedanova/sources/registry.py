@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, listed
-from pedanova.sources.databases import family_of, is_sqlite, open_database
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError, listed
+from pedanova.sources.databases import Database, family_of, is_sqlite, open_database
 from pedanova.sources.logs import (
     ax,
     hydra,
@@ -38,6 +38,7 @@ from pedanova.sources.tables import files, sheets
 from pedanova.sources.tables.json_text import read_trials
 from pedanova.sources.tables.sheets import read_copy
 from pedanova.sources.tables.text import peek_header
+from pedanova.space.values import shown
 
 TABLES = tuple(
     Kind(name, mark, example, "path", lambda _: False, lambda path, _: files.read_file(str(path)))
@@ -228,12 +229,19 @@ def read_as(kind: Kind, source: object, study: str | None) -> Records:
         )
     try:
         return kind.read(source) if kind.single else kind.read(source, study)
+    except PedanovaError:
+        raise
     except RecursionError:
         raise DataError(f"{kind.name}: values are nested too deeply to be read; flatten them") from None
     except PermissionError as error:
         raise DataError(f"{error.filename or source}: no permission to read it") from None
     except OSError as error:
         raise DataError(f"{error.filename or source}: {error.strerror or error}") from None
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        place = source.shown if isinstance(source, Database) else source if isinstance(source, Path) else "the source"
+        reason = f"{type(error).__name__} {shown(error.args[0]) if error.args else ''}".rstrip()
+        words = f"{place} is damaged, or was written by an unknown version of its tool ({kind.name}: {reason})"
+        raise FormatError(f"{words}; write it again, or give a table of the trials") from error
 
 
 def _exists(place: Path) -> bool:

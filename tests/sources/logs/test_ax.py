@@ -168,11 +168,11 @@ def test_refusals(tmp_path: Path) -> None:
     path = snapshot(tmp_path)
     refuse(DataError, "study=", of=lambda: read_records(path, study="x"))
     refuse(FormatError, "no trials", of=lambda: read_records(write(path, {"_type": "AxClient", "experiment": {}})))
-    refuse(FormatError, "known version", of=lambda: read_records(snapshot(tmp_path, search_space={})))
+    refuse(FormatError, "unknown version", of=lambda: read_records(snapshot(tmp_path, search_space={})))
     numbered = {"0": trial(0) | {"index": "abc"}}
     refuse(
         FormatError,
-        "known version of Ax",
+        "Ax experiment",
         "invalid literal",
         "'abc'",
         of=lambda: read_records(snapshot(tmp_path, trials=numbered)),
@@ -180,7 +180,7 @@ def test_refusals(tmp_path: Path) -> None:
     for bound, words in (("", "could not convert string to float"), (10**400, "too large")):
         limits = {"outcome_constraints": [{"metric": SIZE, "op": LEQ, "bound": bound}]}
         odd = snapshot(tmp_path, optimization_config=CONFIG | limits)
-        refuse(FormatError, "known version of Ax", words, of=lambda odd=odd: read_records(odd))
+        refuse(FormatError, "Ax experiment", words, of=lambda odd=odd: read_records(odd))
     refuse(DataError, "holds no trials", of=lambda: read_records(snapshot(tmp_path, trials={})))
 
 

@@ -64,7 +64,7 @@ def test_states_and_files(tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path) -> None:
     path = third(tmp_path / "e.json")
     refuse(DataError, "study=", of=lambda: read_records(path, study="x"))
-    refuse(FormatError, "dvc exp show", of=lambda: read_records(write(path, [{"rev": "workspace"}, {"name": "x"}])))
+    refuse(FormatError, "DVC experiments", of=lambda: read_records(write(path, [{"rev": "workspace"}, {"name": "x"}])))
     refuse(DataError, "no trials", of=lambda: read_records(write(path, [{"rev": "workspace"}])))
     third(path)
     for _ in cut_short(path):

@@ -16,7 +16,7 @@ from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import Column, cells_of
 from pedanova.data.conditions import Presence
-from pedanova.data.objectives import Goal, as_directions, guess_directions
+from pedanova.data.objectives import Goal, as_direction
 from pedanova.data.observations import describe_outside
 from pedanova.data.regions import sign_of
 from pedanova.data.space_inference import choose_space
@@ -34,7 +34,7 @@ from pedanova.scale.cuda.tables import (
     rounded,
     units_for,
 )
-from pedanova.scale.parts import conditional
+from pedanova.scale.parts import conditional, directed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Ordinal, Parameter
 
@@ -238,8 +238,8 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
     goal = arrays[name]
     if goal.dtype.kind not in "f":
         goal = goal.astype(np.float64)
-    guess, more = guess_directions(name, tuple(arrays))
-    direction = as_directions(guess if request.direction is None else request.direction, 1)[0]
+    request = directed(request, tuple(arrays))
+    direction = as_direction(request.direction)
     objective = Goal(name, np.empty(0), direction, name)
     try:
         choice = choose_space(tuple(arrays), (objective,), request, DeviceColumns(arrays))
@@ -249,7 +249,7 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
         cut = levels_for(table, levels)
         table.notes += objective_notes(table)
-        own = [*request.notes, *([] if request.direction is not None else more), *choice.notes]
+        own = [*request.notes, *choice.notes]
         return assembled(table, cut, table.count(cut), notes=own, inside=request.inside)
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DataError(

@@ -12,12 +12,12 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import Arg, FormatError, PedanovaError, SpaceError
+from pedanova.errors import Arg, FormatError, SpaceError
 from pedanova.sources.logs.trials import Trial, free_name, tell
 from pedanova.sources.reader import json_head, read_json
 from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
 from pedanova.space.parameters import Domain
-from pedanova.space.values import Condition, shown
+from pedanova.space.values import Condition
 
 MARK = re.compile(rb'"_?_type":\s*"(AxClient|Client|Experiment|MultiTypeExperiment)"')
 START = 4096  # the first bytes, which contain the mark
@@ -41,16 +41,6 @@ def read(path: Path) -> Records:
     experiment = plain.get("experiment", plain) if isinstance(plain, dict) else None
     if not isinstance(experiment, dict) or not isinstance(experiment.get("trials"), dict):
         raise FormatError(f"{path} is not an Ax snapshot (no trials); save the experiment with save_to_json_file")
-    try:
-        return _read_experiment(experiment, path)
-    except PedanovaError:
-        raise
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError, OverflowError) as error:
-        reason = f"{type(error).__name__} {shown(error)}"
-        raise FormatError(f"{path} is not a snapshot of a known version of Ax: {reason}") from None
-
-
-def _read_experiment(experiment: Dict, path: Path) -> Records:
     directions, limits, notes = _aim(experiment.get("optimization_config") or {})
     measured = _measured(experiment)
     budgets, described = _space(experiment["search_space"]["parameters"], notes)

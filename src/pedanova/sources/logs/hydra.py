@@ -127,13 +127,7 @@ def fits_dvc(path: Path) -> bool:
 
 
 def read_dvc(path: Path) -> Records:
-    plain = read_json(path)
-    try:
-        entries = list(_entries(plain))
-    except (KeyError, TypeError, AttributeError, IndexError):
-        raise FormatError(
-            f"{path} is not the output of a known version of `dvc exp show --json`; run the command again"
-        ) from None
+    entries = list(_entries(read_json(path)))
     params = joined([_by_file(data, "params") for _, data, _ in entries])
     results = joined([_by_file(data, "metrics") for _, data, _ in entries])
     trials = [

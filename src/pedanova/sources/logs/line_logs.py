@@ -156,14 +156,9 @@ def read_state(path: Path) -> Records:
     """Read the output of `BayesianOptimization.save_state`: bounds, points and targets."""
     state = read_json(path)
     notes: list[Note] = []
-    try:
-        names = [str(name) for name in state["keys"]]
-        rows = zip(state["params"], state["target"], strict=True)
-        trials = [
-            Trial(dict(zip(names, point, strict=True)), {"target": number_or_nan(target)}) for point, target in rows
-        ]
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is not a saved state of bayes_opt: {error!r}; was it cut off?") from None
+    names = [str(name) for name in state["keys"]]
+    rows = zip(state["params"], state["target"], strict=True)
+    trials = [Trial(dict(zip(names, point, strict=True)), {"target": number_or_nan(target)}) for point, target in rows]
     space = if_understood(lambda: Space({name: as_range(*state["pbounds"][name]) for name in names}), notes)
     metadata = SourceMetadata(
         source=f"bayes_opt state {path.name!r}",

@@ -62,9 +62,8 @@ def read_history(file: Path) -> Records:
     if not isinstance(configs, dict) or not isinstance(rows, list):
         raise FormatError(f"{file} is not a run history of SMAC3: it needs 'data' and 'configs'; was it damaged?")
     runs = [as_run(file, number, row) for number, row in enumerate(rows)]
-    names = objective_names(
-        file.parent, max((len(run["cost"]) for run in runs if isinstance(run["cost"], list)), default=1)
-    )
+    several = max((len(run["cost"]) for run in runs if isinstance(run["cost"], list)), default=1)
+    names = objective_names(file.parent, several)
     trials, lost = [], 0
     for run in watched(runs, "SMAC3 runs", len(runs)):
         params = configs.get(str(run["config_id"]))

@@ -19,7 +19,7 @@ import numpy as np
 from pedanova.base.progress import watched
 from pedanova.data.records import Point, Records
 from pedanova.data.regions import Direction
-from pedanova.errors import FormatError, NoTrialsError, PedanovaError
+from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.databases import Database, Opener
 from pedanova.sources.optuna.study_log import (
     Reals,
@@ -87,14 +87,7 @@ def fits_tables(tables: set[str]) -> bool:
 def read_database(database: Database, study: str | None) -> Records:
     check_schema(database)
     key, name = choose_study(database, study)
-    try:
-        log = read_trials(database, key, name)
-    except (TypeError, ValueError, LookupError, OverflowError) as error:
-        if isinstance(error, PedanovaError):
-            raise
-        # SQLite allows values of any type in any column.
-        raise FormatError(f"{database.shown} is damaged: {error}; restore it from a backup") from None
-    return as_records(log)
+    return as_records(read_trials(database, key, name))
 
 
 def check_schema(database: Database) -> None:

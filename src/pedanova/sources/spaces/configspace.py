@@ -16,11 +16,9 @@ from pedanova.base.notes import Note
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
 from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
-from pedanova.space.parameters import Categorical, Domain, Int, Ordinal, Space
-from pedanova.space.values import LARGEST_INT, Condition, Label, Value, below, in_both, shown
-from pedanova.space.values import above as over
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
+from pedanova.space.values import LARGEST_INT, Condition, Interval, Label, Value, above, below, in_both, shown
 
-MOST_VALUES = 200  # integers that one condition may list
 SIGNS = {"EQ": "is", "IN": "is one of", "NEQ": "is not", "GT": "is above", "LT": "is below"}
 ORDERS: dict[str, Callable[[float, float], bool]] = {"GT": lambda a, b: a > b, "LT": lambda a, b: a < b}
 FEW_STEPS = 50  # a range with steps and at most this many values becomes an ordinal
@@ -93,36 +91,23 @@ class Clauses:
         parent = _name(condition.get("parent"))
         given = condition.get("values") if kind == "IN" else [condition.get("value")]
         wanted = list(given) if isinstance(given, list | tuple) else [given]
-        above = self.of(parent)
-        if above.never:
+        parents = self.of(parent)
+        if parents.never:
             return NEVER
         if parent in self.constants:
-            constant = self.constants[parent]
-            return above if _accepted((constant,), kind, wanted) else NEVER
-        if parent not in self.domains:
+            return parents if _accepted((self.constants[parent],), kind, wanted) else NEVER
+        domain, numbers = self.domains.get(parent), [as_number(value) for value in wanted]  # written in any way
+        if isinstance(domain, Float | Int) and None not in numbers:
+            plain = dict.fromkeys(
+                int(number) if number.is_integer() else number for number in numbers if number is not None
+            )
+            sides = {"GT": [above], "LT": [below], "NEQ": [below, above]}.get(kind)
+            left: tuple[Value, ...] = tuple(plain) if sides is None else tuple(side(*plain) for side in sides)
+            return Clause({parent: left}) if in_both(left, (Interval(domain.low, domain.high),)) else NEVER
+        if domain is None or isinstance(domain, Float | Int):
             return Clause(words=self._in_words(condition))
-        domain = self.domains[parent]
-        values = _values_of(domain)
-        if isinstance(domain, Int) and kind not in ("EQ", "IN") and domain.high - domain.low < 50 * MOST_VALUES:
-            values = tuple(range(domain.low, domain.high + 1, domain.step))
-        if values is None:
-            if kind in ("EQ", "IN"):
-                numbers = [as_number(value) for value in wanted]  # written in any way
-                plain = (as_plain(value) if n is None else n for value, n in zip(wanted, numbers, strict=True))
-                whole = (int(v) if isinstance(v, float) and v.is_integer() else v for v in plain)
-                return Clause({parent: tuple(dict.fromkeys(whole))})
-            return self._range(kind, condition)
-        left = _accepted(values, kind, wanted)
-        if len(left) > MOST_VALUES:
-            return self._range(kind, condition)
+        left = _accepted(values_of(domain), kind, wanted)
         return Clause({parent: left}) if left else NEVER
-
-    def _range(self, kind: str, condition: Mapping[str, Any]) -> Clause:
-        """The clause for "greater" or "less" than a number; any other comparison is only described in words."""
-        number = as_number(condition.get("value"))
-        if kind not in ORDERS or number is None:
-            return Clause(words=self._in_words(condition))
-        return Clause({_name(condition.get("parent")): (over(number) if kind == "GT" else below(number),)})
 
     def _in_words(self, condition: Mapping[str, Any]) -> str:
         kind = str(condition.get("type"))
@@ -171,12 +156,6 @@ def _either(parts: list[Clause], words: str) -> Clause:
         return Clause(words=words) if len(possible) > 1 else possible[0]
     (parent,) = parents
     return Clause({parent: tuple(dict.fromkeys(v for part in possible for v in part.when[parent]))})
-
-
-def _values_of(domain: Domain) -> tuple[Label, ...] | None:
-    if isinstance(domain, Categorical):
-        return domain.choices
-    return domain.values if isinstance(domain, Ordinal) else None
 
 
 def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tuple[Label, ...]:
@@ -296,8 +275,8 @@ def _read_one(item: object, reading: SpaceParts) -> None:
             domain = _range(item, kind, reading)
     except (SpaceError, FormatError) as error:
         raise FormatError(f"{name}: {error}") from None
-    values = _values_of(domain)
-    if values is not None and len(values) == 1:
+    values = values_of(domain)
+    if len(values) == 1:
         reading.constants[name] = values[0]
         return
     reading.domains[name] = domain

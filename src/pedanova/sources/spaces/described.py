@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from pedanova.base.notes import Note
 from pedanova.errors import SpaceError, listed
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
 from pedanova.space.values import LARGEST_INT, Label
 
 Read = TypeVar("Read")
@@ -139,7 +139,7 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
     strange = list(dict.fromkeys(str(name) for row in rows for name in row if name not in known))
     if strange:
         notes.append(Note("unused", f"parameters outside the configuration space are left out: {listed(strange)}"))
-    listed_domains = {name: _values(one) for name, one in domains.items() if isinstance(one, Categorical | Ordinal)}
+    listed_domains = {name: values for name, one in domains.items() if (values := values_of(one))}
     nullable = {name for name, values in listed_domains.items() if "None" in values}  # parameters with null as a choice
     settings: Settings = [
         {name: value for name, value in row.items() if name in domains and (value is not None or name in nullable)}
@@ -155,10 +155,6 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
                 near = label if label is not None else _nearest(row[name], points)
                 row[name] = near if near is not None else as_plain(row[name])
     return Space(domains), settings, notes
-
-
-def _values(domain: Categorical | Ordinal) -> tuple[Label, ...]:
-    return domain.choices if isinstance(domain, Categorical) else domain.values
 
 
 def _points(domain: Domain) -> list[float]:
