@@ -205,6 +205,13 @@ def count_nan(objective: NDArray[Any]) -> int:
     return 0 if all_finite(objective) else int(np.isnan(objective).sum())
 
 
+def values_in(column: Column) -> list[Any]:
+    """The values or labels of all rows as plain Python values; None for missing values."""
+    pairs = zip(column.values.tolist(), column.absent().tolist(), strict=True)
+    labels = column.labels
+    return [None if gone else value if labels is None else labels[value] for value, gone in pairs]
+
+
 def take(columns: Mapping[str, Column], rows: NDArray[np.int64]) -> dict[str, Column]:
     return {
         name: replace(
@@ -257,14 +264,8 @@ def equals_any(column: Column, values: tuple[Value, ...]) -> Mask:
     inside: Mask = _meets(column.values, numbers)
     with np.errstate(over="ignore", invalid="ignore"):  # a bound may be too large for float32
         for interval in ranges:
-            inside = inside | in_interval(column.values, interval)
+            inside = inside | interval.holds(column.values)
     return inside & ~column.absent()
-
-
-def in_interval(numbers: NDArray[Any], interval: Interval) -> Any:
-    """Whether each number lies in the interval, as an array (rows,); works with arrays of any library."""
-    above = numbers > interval.low if interval.open_low else numbers >= interval.low
-    return above & (numbers < interval.high if interval.open_high else numbers <= interval.high)
 
 
 def _is_any(label: Label, every: tuple[Value, ...]) -> bool:

@@ -46,7 +46,9 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
     results = likely_objectives(columns)
     for names, why in _rules(results, columns):
         if len(names) == 1:
-            return None if _has_words(columns[names[0]]) else (names[0], _note(names[0], why, results))
+            name, column = names[0], columns[names[0]]
+            has_words = column.labels is not None and as_numbers(column) is None
+            return None if has_words else (name, _note(name, why, results))
     return None
 
 
@@ -80,10 +82,6 @@ def _differs(name: str, column: Column) -> bool:
     present = column.values[~column.absent()]
     least = LEAST_VALUES if telling in UNCLEAR and telling != "score" else 1
     return 2 * len(present) >= len(column) and len(np.unique(present[:A_LOOK])) > least
-
-
-def _has_words(column: Column) -> bool:
-    return column.labels is not None and as_numbers(column) is None
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:

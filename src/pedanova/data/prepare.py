@@ -22,7 +22,15 @@ from pedanova.data.options import Reading
 from pedanova.data.records import Records, mark_columns
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
 from pedanova.data.row_doubts import sentinel_notes
-from pedanova.data.row_status import RowStatus, average, configurations, first_rows, status_of_rows
+from pedanova.data.row_status import (
+    NO_OBJECTIVE,
+    RowStatus,
+    average,
+    configurations,
+    ended_note,
+    first_rows,
+    status_of_rows,
+)
 from pedanova.data.space_inference import Choice, TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete
 from pedanova.data.trials import trial_numbers
@@ -118,9 +126,7 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
         return []
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
-    fate = "are dropped" if reading.nan == "drop" else "are ranked as the worst"
-    words = f" rows have no objective (NaN) and {fate}"
-    note = Note("rows", Count(unknown), " of ", Count(len(goal.values)), words)
+    note = ended_note(unknown, len(goal.values), NO_OBJECTIVE, reading.nan)
     return [note, *([] if finite else _infinite_notes((goal,), np.ones(len(goal.values), dtype=bool)))]
 
 
@@ -152,9 +158,8 @@ def _collapse(
     words = f"{before:,} rows have {after:,} different configurations; the {how} objective per configuration is used"
     if before == after:
         words = f"no configuration occurs twice in {before:,} rows; to average over seeds, exclude the column of seeds"
-    ends = RowStatus(keep, worst, (*status.notes, Note("rows", words))).end(
-        unknown, request.reading.nan, "have no objective (NaN)"
-    )
+    ends = RowStatus(keep, worst, (*status.notes, Note("rows", words)))
+    ends = ends.end(unknown, request.reading.nan, NO_OBJECTIVE)
     same = replace(request, params=list(choice.space), exclude=None)
     again = choose_space(tuple(fewer.columns), goals, same, TableColumns(fewer.columns, ends.keep))
     gone = [note for note in choice.notes if note not in again.notes and note.kind == "unused"]

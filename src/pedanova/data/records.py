@@ -75,6 +75,14 @@ class CurveSource:
 RepeatPolicy = Literal["all", "mean", "median"]
 
 
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """The name, with underscores added until no other column has it."""
+    used = set(taken)
+    while name in used:
+        name += "_"
+    return name
+
+
 MARK = "pedanova_next"  # the column or attribute that marks trials proposed by `next_trials`
 
 

@@ -255,7 +255,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):
         yield Clue("text", FAIR, "looks like a comment")
-    if STATUS_NAMES.search(name) and are_states(values.texts):
+    if STATUS_NAMES.search(name) and values.texts and None not in map(state_of, values.texts):
         yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
     words = words_of(name)
     if values.kind == "flags" and words and words[-1] in OUTCOMES:
@@ -361,10 +361,6 @@ def _kind_of_texts(texts: Sequence[str]) -> str:
         if all(text.startswith(start) and text.endswith(end) for text in few):
             return what
     return "long texts" if sum(map(len, few)) > LONG_TEXT * len(few) else "texts"
-
-
-def are_states(texts: Sequence[str]) -> bool:
-    return bool(texts) and all(state_of(text) is not None for text in texts)
 
 
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:

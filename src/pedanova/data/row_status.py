@@ -18,6 +18,8 @@ from pedanova.data.regions import as_mask
 from pedanova.data.vocabulary import state_of
 from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 
+NO_OBJECTIVE = "have no objective (NaN)"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStatus:
@@ -41,12 +43,15 @@ class RowStatus:
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
         """Drop the given rows if `ending` is "drop", otherwise let them count as the worst; add a note."""
         struck = rows & self.undecided
-        fate = ("are dropped", *remedy) if ending == "drop" else ("are ranked as the worst",)
-        note = Note("rows", Count(np.count_nonzero(struck)), " of ", Count(len(rows)), f" rows {what} and ", *fate)
-        notes = (*self.notes, note)
+        notes = (*self.notes, ended_note(np.count_nonzero(struck), len(rows), what, ending, *remedy))
         if ending == "drop":
             return replace(self, keep=self.keep & ~struck, notes=notes)
         return replace(self, worst=self.worst | struck, notes=notes)
+
+
+def ended_note(count: int, rows: int, what: str, ending: str, *remedy: Word) -> Note:
+    fate = ("are dropped", *remedy) if ending == "drop" else ("are ranked as the worst",)
+    return Note("rows", Count(count), " of ", Count(rows), f" rows {what} and ", *fate)
 
 
 def status_of_rows(
@@ -71,7 +76,7 @@ def status_of_rows(
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, reading.infeasible, "are infeasible")
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
-    return status.end(unknown, reading.nan, "have no objective (NaN)")
+    return status.end(unknown, reading.nan, NO_OBJECTIVE)
 
 
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:

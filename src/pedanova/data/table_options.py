@@ -144,7 +144,10 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     for name in objectives_of(request):
         wide = [] if name in columns else seeds_of(name, columns)
         if wide:
-            columns[name] = Column(name, _row_means([as_reals(columns[one]) for one in wide]))
+            numbers = np.array([as_reals(columns[one]) for one in wide])
+            counts = np.count_nonzero(~np.isnan(numbers), axis=0)
+            means = np.where(counts, np.nansum(numbers, axis=0) / np.maximum(counts, 1), np.nan)
+            columns[name] = Column(name, means)
             notes.append(Note("rows", f"{name} is the mean of {listed(wide)}"))
     records = replace(records, columns=columns, notes=tuple(notes))
     for fewer in (without_copies, *([last_of_runs] if request.where is None else [])):
@@ -183,12 +186,6 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
         where = f"\"{name} == '{labels[0]}'\""
         options = Arg("where", shown=where), " with ", Arg("params", said=(f"params=[{value!r}]", f"--params {value}"))
         raise DataError(words, f"make one row for each trial ({pivot}), or analyze one parameter: ", *options)
-
-
-def _row_means(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The mean of several columns in each row, as an array (rows,); NaN values are left out."""
-    counts = np.sum([~np.isnan(column) for column in columns], axis=0)
-    return np.where(counts, np.nansum(columns, axis=0) / np.maximum(counts, 1), np.nan)
 
 
 def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[Direction, str] | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.table import Cell, Table
-from pedanova.data.column import Column, take
+from pedanova.data.column import Column, take, values_in
 from pedanova.data.observations import Observations
+from pedanova.data.records import free_name
 from pedanova.errors import Arg, QueryError, unknown_name
-from pedanova.space.values import Label
 
 NAMES = ("number", "trial", "trial_number", "trial_id", "trial_index", "trial_num", "tid")
 
@@ -88,11 +88,7 @@ class Trials(Table):
         str
             The key in `columns`.
         """
-        return own_name(word, (*self.objectives, *self.parameters))
-
-
-def own_name(word: str, names: Collection[str]) -> str:
-    return own_name(f"{word}_", names) if word in names else word
+        return free_name(word, (*self.objectives, *self.parameters))
 
 
 def best_first(observed: Observations, rows: Indices, many: int) -> Indices:
@@ -105,7 +101,7 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
-    if name == own_name("row", (*goals, *observed.space)):
+    if name == free_name("row", (*goals, *observed.space)):
         return (rows[::-1] if descending else rows)[:many]
     if name not in observed.space:
         names = ("row", *goals, *observed.space)
@@ -154,24 +150,16 @@ def trials_of(
     """Make a table of some rows; `codes` is 0 in the target, 1 in the rest of the region, and 2 outside."""
     parameters = tuple(observed.space) if names is None else tuple(names)
     named = *(goal.name for goal in observed.goals), *parameters
-    columns: dict[str, list[Cell]] = {own_name("row", named): rows.tolist()}
+    columns: dict[str, list[Cell]] = {free_name("row", named): rows.tolist()}
     if observed.trials is not None:
-        columns[own_name("trial", named)] = [number(value) for value in observed.trials[rows].tolist()]
+        columns[free_name("trial", named)] = [number(value) for value in observed.trials[rows].tolist()]
     if codes is not None:
-        columns[own_name("in", named)] = [MEMBERS[code] for code in codes.tolist()]
+        columns[free_name("in", named)] = [MEMBERS[code] for code in codes.tolist()]
     for goal in observed.goals:
         columns[goal.name] = [number(value) for value in goal.values[rows].tolist()]
     for name in parameters:
-        columns[name] = cells(observed.table[name], rows)
+        columns[name] = values_in(take({name: observed.table[name]}, rows)[name])
     return Trials(tuple(goal.name for goal in observed.goals), parameters, columns, total)
-
-
-def cells(column: Column, rows: Indices) -> list[Cell]:
-    values, gone = column.values[rows].tolist(), column.absent()[rows].tolist()
-    if column.labels is not None:
-        labels: Sequence[Label] = column.labels
-        return [None if no else labels[code] for code, no in zip(values, gone, strict=True)]
-    return [None if no else value for value, no in zip(values, gone, strict=True)]
 
 
 def number(value: Any) -> Cell:

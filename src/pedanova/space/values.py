@@ -34,11 +34,12 @@ class Interval:
             raise SpaceError(f"no number lies between {self.low:g} and {self.high:g}; low must be below high")
 
     def __contains__(self, value: object) -> bool:
-        if isinstance(value, str) or not isinstance(value, Real):
-            return False
-        number = float(value)
-        above = number > self.low if self.open_low else number >= self.low
-        return above and (number < self.high if self.open_high else number <= self.high)
+        return isinstance(value, Real) and self.holds(float(value))
+
+    def holds(self, numbers: Any) -> Any:
+        """Whether a number, or each number of an array, lies in the interval."""
+        above = numbers > self.low if self.open_low else numbers >= self.low
+        return above & (numbers < self.high if self.open_high else numbers <= self.high)
 
     def __str__(self) -> str:
         """The interval as text, such as ``> 0`` or ``>= 0 and <= 0.5``."""

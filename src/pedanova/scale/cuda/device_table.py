@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import keys_of
-from pedanova.base.notes import Count, Note
+from pedanova.base.notes import Note
 from pedanova.counting.countable import Countable, Counted, assembled, levels_for
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
@@ -19,6 +19,7 @@ from pedanova.data.conditions import Presence
 from pedanova.data.objectives import Goal, as_direction
 from pedanova.data.observations import describe_outside
 from pedanova.data.regions import sign_of
+from pedanova.data.row_status import NO_OBJECTIVE, ended_note
 from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
@@ -248,21 +249,14 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
             raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows to the CPU")
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
         cut = levels_for(table, levels)
-        table.notes += objective_notes(table)
+        gone = len(goal) - table.ranking.numbers
+        table.notes += [ended_note(gone, len(goal), NO_OBJECTIVE, table.nan)] if gone else []
         own = [*request.notes, *choice.notes]
         return assembled(table, cut, table.count(cut), notes=own, inside=request.inside)
     except cupy.cuda.memory.OutOfMemoryError as error:
         raise DataError(
             f"the GPU has too little memory ({error}); pass scan=pa.Scan(engine='cpu'), or fewer columns in params="
         ) from None
-
-
-def objective_notes(table: DeviceTable) -> list[Note]:
-    gone = len(table.goal) - table.ranking.numbers
-    if not gone:
-        return []
-    end = "are ranked as the worst" if table.nan == "worst" else "are dropped"
-    return [Note("rows", Count(gone), " of ", Count(len(table.goal)), f" rows have no objective (NaN) and {end}")]
 
 
 def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[TableOptions, str]:

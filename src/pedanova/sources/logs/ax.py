@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.data.records import Records, SourceMetadata
+from pedanova.data.records import Records, SourceMetadata, free_name
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, FormatError, SpaceError
-from pedanova.sources.logs.trials import Trial, free_name, tell
+from pedanova.sources.logs.trials import Trial, tell
 from pedanova.sources.reader import json_head, read_json
 from pedanova.sources.spaces.described import Described, as_choices, as_range, if_understood
 from pedanova.space.parameters import Domain

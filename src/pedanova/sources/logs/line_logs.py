@@ -14,9 +14,9 @@ from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.logs.hyperopt import ENDED
-from pedanova.sources.logs.trials import Trial, budget_rule, left_out, number_or_nan, only_numbers, tabulate
+from pedanova.sources.logs.trials import Trial, budget_rule, left_out, only_numbers, tabulate
 from pedanova.sources.reader import json_head, read_json, read_json_rows
-from pedanova.sources.spaces.described import as_range, if_understood
+from pedanova.sources.spaces.described import as_range, if_understood, number_or_nan
 from pedanova.space.parameters import Space
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".log", ".txt", ".fthypt", "")

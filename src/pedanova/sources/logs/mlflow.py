@@ -18,8 +18,9 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError
 from pedanova.sources.databases import Database
-from pedanova.sources.logs.trials import Trial, check_several, folders_in, holds_runs, left_out, number_or_nan, tabulate
+from pedanova.sources.logs.trials import Trial, check_several, folders_in, holds_runs, left_out, tabulate
 from pedanova.sources.reader import KnownTable, choose, read_text
+from pedanova.sources.spaces.described import number_or_nan
 from pedanova.sources.tables.files import read_file, table_columns
 from pedanova.sources.tables.frames import read_frame
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import plain_value
-from pedanova.data.records import Records, SourceMetadata
+from pedanova.data.records import Records, SourceMetadata, free_name
 from pedanova.data.regions import Direction
 from pedanova.errors import DataError, SpaceError, listed
-from pedanova.sources.logs.trials import Trial, budget_rule, free_name, number_or_nan, tabulate
-from pedanova.sources.spaces.described import as_choices, as_range, domain_of_law, has_ends, is_law
+from pedanova.sources.logs.trials import Trial, budget_rule, tabulate
+from pedanova.sources.spaces.described import as_choices, as_range, domain_of_law, has_ends, is_law, number_or_nan
 from pedanova.sources.tables.files import table_cells, table_columns
 from pedanova.sources.tables.json_text import as_dict
 from pedanova.space.parameters import Domain, Space

@@ -16,9 +16,10 @@ from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
-from pedanova.sources.logs.trials import Trial, left_out, number_or_nan, only_numbers, tell
+from pedanova.sources.logs.trials import Trial, left_out, only_numbers, tell
 from pedanova.sources.reader import choose, has, read_json, read_json_rows
 from pedanova.sources.spaces.configspace import read_space
+from pedanova.sources.spaces.described import number_or_nan
 from pedanova.space.values import shown
 
 HISTORY = "runhistory.json"

@@ -18,12 +18,12 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import Column, as_column
-from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
+from pedanova.data.records import CurveSource, Point, Records, SourceMetadata, free_name
 from pedanova.data.regions import Direction
 from pedanova.data.vocabulary import STATES, state_word
 from pedanova.errors import Arg, DataError, FormatError, NoTrialsError, PedanovaError, listed
 from pedanova.sources.reader import choose, read_json, read_json_rows, read_text, read_yaml
-from pedanova.sources.spaces.described import Described, fit
+from pedanova.sources.spaces.described import Described, fit, number_or_nan
 from pedanova.sources.tables.json_text import flatten, spelled_number
 from pedanova.sources.tables.text import parse_text
 
@@ -87,14 +87,6 @@ def tabulate(
         ),
         None if points is None else CurveSource(points, {new: old for old, new in renamed.items()}),
     )
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with underscores added until no other column has it."""
-    used = set(taken)
-    while name in used:
-        name += "_"
-    return name
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:
@@ -191,16 +183,6 @@ def tell(
     where = budget_rule(trials, "budget", name)
     metadata = replace(metadata, where=where, repeats="mean" if several else metadata.repeats)
     return tabulate(trials, metadata, notes=words, points=points)
-
-
-def number_or_nan(value: object) -> float:
-    """A result as a number; NaN if the result is not a number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return float("nan")
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return float("nan")
 
 
 LOOK_AT = 200  # folders that are searched before a place counts as something else

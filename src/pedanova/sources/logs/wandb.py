@@ -9,13 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pedanova.data.column import as_column, plain_value
+from pedanova.data.column import as_column, plain_value, values_in
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import FormatError, PedanovaError
 from pedanova.sources.logs.trials import RunFolders, Trial, known_state, only_numbers, tabulate
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.tables.files import read_file, table_cells, table_columns
-from pedanova.sources.tables.frames import column_cells, read_frame
+from pedanova.sources.tables.frames import read_frame
 from pedanova.sources.tables.json_text import as_dict, spelled_number
 from pedanova.space.values import shown
 
@@ -53,7 +53,7 @@ def _read_flat(records: Records, source: str) -> Records:
     results = [name for name in columns if name not in (*marked, *aside, "State")]
     numbers = tuple(name for name in results if columns[name].labels is None and not columns[name].is_time)
     if columns["State"].labels is not None:
-        states = [None if word is None else known_state(str(word)) for word in column_cells(columns["State"])]
+        states = [None if word is None else known_state(str(word)) for word in values_in(columns["State"])]
         columns["State"] = as_column("State", states)
     metadata = SourceMetadata(
         source=source,

@@ -19,10 +19,9 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.column import Column, as_column
 from pedanova.data.conditions import ranges_of
-from pedanova.data.records import CurveSource, Point, Records, SourceMetadata
+from pedanova.data.records import CurveSource, Point, Records, SourceMetadata, free_name
 from pedanova.data.regions import Direction
 from pedanova.errors import Arg, DataError, NoTrialsError, listed
-from pedanova.sources.logs.trials import free_name
 from pedanova.sources.reader import KnownTable, choose
 from pedanova.sources.spaces.read import NEAR, Distribution, read_distribution
 from pedanova.space.parameters import Categorical, Moving, Parameter, Space, Switch

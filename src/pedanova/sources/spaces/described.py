@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from pedanova.base.notes import Note
 from pedanova.errors import SpaceError, listed
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
-from pedanova.space.values import LARGEST_INT, Label
+from pedanova.space.values import Label, as_label
 
 Read = TypeVar("Read")
 LOGARITHMIC = ("loguniform", "reciprocal")  # names of SciPy's distributions
@@ -53,29 +53,28 @@ class Labels:
         return None if number is None else self._numbers.get(number)
 
 
+def number_or_nan(value: object) -> float:
+    """The number that a value or its text represents; NaN if it is not a number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
 def as_number(value: object) -> float | None:
     """The finite number that a value or its text represents; None if `value` is not a number."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
+    number = number_or_nan(value)
     return number if math.isfinite(number) else None
 
 
 def as_plain(value: object) -> Label:
     """A value that a space can contain: lists and objects become JSON, null becomes the text None."""
     plain = value.item() if hasattr(value, "item") and not isinstance(value, str) else value
-    if isinstance(plain, float) and not math.isfinite(plain):
-        return str(plain)
-    if isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) > LARGEST_INT:
-        return str(plain)
-    if isinstance(plain, str | int | float):
-        return plain
     if isinstance(plain, list | tuple | dict):
         return json.dumps(plain, default=str)
-    return str(plain)
+    return str(plain) if isinstance(plain, float) and not math.isfinite(plain) else as_label(plain, "values")
 
 
 def as_labels(values: Iterable[object]) -> tuple[Label, ...]:

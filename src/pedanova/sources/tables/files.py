@@ -14,11 +14,12 @@ from difflib import get_close_matches
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
+from pedanova.data.column import values_in
 from pedanova.data.records import Records
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError
 from pedanova.sources.scans.objects import ObjectFile
 from pedanova.sources.tables import json_text, text
-from pedanova.sources.tables.frames import frame_cells, frame_columns, read_frame, record_cells
+from pedanova.sources.tables.frames import frame_cells, frame_columns, read_frame
 from pedanova.sources.tables.text import is_packed, suffix_of
 
 SUFFIXES = {
@@ -67,7 +68,9 @@ def table_columns(data: object) -> list[str]:
 
 
 def table_cells(data: object) -> dict[str, list[Any]]:
-    return record_cells(read_file(str(data))) if isinstance(data, Path) else frame_cells(data)
+    if not isinstance(data, Path):
+        return frame_cells(data)
+    return {name: values_in(column) for name, column in read_file(str(data)).columns.items()}
 
 
 def check_file(file: Path) -> str:

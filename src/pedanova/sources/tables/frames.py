@@ -196,12 +196,3 @@ def frame_cells(data: Any) -> dict[str, list[Any]]:
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     return {name: frame[name].to_list() for name in frame.columns}
-
-
-def record_cells(records: Records) -> dict[str, list[Any]]:
-    return {name: column_cells(column) for name, column in records.columns.items()}
-
-
-def column_cells(column: Column) -> list[Any]:
-    absent = column.absent()
-    return [None if absent[row] else column.value_at(row) for row in range(len(column))]
