@@ -9,7 +9,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.data.column import as_column
-from pedanova.data.objective_guess import guess_objective, likely_objectives
+from pedanova.data.objectives import guess_objective, likely_objectives
 from pedanova.errors import DataError, QueryError
 
 ROWS = 40

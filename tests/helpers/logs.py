@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from pedanova.data.column import values_in
 from pedanova.data.records import Records
 from pedanova.errors import PedanovaError
 from pedanova.sources import read_records
-from pedanova.sources.tables.frames import record_cells
 
 
 def write(path: Path, content: object) -> Path:
@@ -24,7 +24,7 @@ def write(path: Path, content: object) -> Path:
 
 
 def cells(records: Records, name: str) -> list[Any]:
-    return record_cells(records)[name]
+    return values_in(records.columns[name])
 
 
 def prints(folder: Path) -> dict[str, str]:

@@ -203,7 +203,7 @@ def count(
     from pedanova.scale.cuda.device import OnDevice, table_on_device
     from pedanova.sources import open_table, read_records
     from pedanova.sources.scans.scan import TableScan
-    from pedanova.sources.spaces.beside import with_space_beside
+    from pedanova.sources.spaces.read import with_space_beside
 
     data = opened = table_on_device(data, names, engine=scan.engine)
     delimiter = request.reading.delimiter
@@ -275,7 +275,7 @@ def roles_in(data: object, request: TableOptions, study: str | None = None) -> C
 def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[Records, TableOptions, tuple[Goal, ...]]:
     """Read a table into memory. Return its rows, the options (completed from the table), and the objectives."""
     from pedanova.sources import read_records
-    from pedanova.sources.spaces.beside import with_space_beside
+    from pedanova.sources.spaces.read import with_space_beside
 
     records = read_records(data, study=study, delimiter=request.reading.delimiter)
     request = with_space_beside(records, request, data)

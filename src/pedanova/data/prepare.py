@@ -21,7 +21,6 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, mark_columns
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
-from pedanova.data.row_doubts import sentinel_notes
 from pedanova.data.row_status import (
     NO_OBJECTIVE,
     RowStatus,
@@ -29,6 +28,7 @@ from pedanova.data.row_status import (
     configurations,
     ended_note,
     first_rows,
+    sentinel_notes,
     status_of_rows,
 )
 from pedanova.data.space_inference import Choice, TableColumns, choose_space

@@ -1,8 +1,13 @@
-"""Decide which rows are kept and which count as the worst (NaN, failed, pruned, infeasible); average repeated rows."""
+"""Decide which rows are kept and which count as the worst (NaN, failed, pruned, infeasible); average repeated rows.
+
+The second half finds doubtful rows: exact copies of other rows, steps of one run, and objectives that programs write
+after a crash. It also guesses the direction from the rows if the name of the objective does not show it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +17,10 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask, as_column
-from pedanova.data.objectives import Goal
+from pedanova.data.objectives import Goal, follows
 from pedanova.data.options import Reading
-from pedanova.data.regions import as_mask
-from pedanova.data.vocabulary import state_of
+from pedanova.data.regions import Direction, as_mask
+from pedanova.data.vocabulary import GOOD_OUTCOMES, OUTCOMES, state_of, words_of
 from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
@@ -43,7 +48,7 @@ class RowStatus:
     def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
         """Drop the given rows if `ending` is "drop", otherwise let them count as the worst; add a note."""
         struck = rows & self.undecided
-        notes = (*self.notes, ended_note(np.count_nonzero(struck), len(rows), what, ending, *remedy))
+        notes = (*self.notes, ended_note(int(np.count_nonzero(struck)), len(rows), what, ending, *remedy))
         if ending == "drop":
             return replace(self, keep=self.keep & ~struck, notes=notes)
         return replace(self, worst=self.worst | struck, notes=notes)
@@ -184,3 +189,186 @@ def _medians(values: NDArray[np.float64], groups: NDArray[np.int64], count: int)
     with np.errstate(invalid="ignore"):
         medians[some] = np.where(low == high, low, (low + high) / 2)
     return medians
+
+
+MOST_ROWS = 100_000  # larger tables are not searched for copies, because programs wrote them
+LEAST_ROWS = 20  # the fewest distinct rows; fewer may be equal by chance
+SENTINELS = (0.0, -1.0, 999.0, 9999.0, 99999.0, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10)
+NEARLY_ALL = 0.9
+FEWEST_ALIKE = 3  # the fewest rows with the same score
+APART = 0.1  # distance of that score from the others, as a part of their range
+BLOCK, LEAST_BLOCKS = 20, 3  # consecutive rows with one score, and the fewest such blocks
+STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|episode)$", re.IGNORECASE)
+LEAST_STEPS = 3  # mean steps of a run
+RANKS = ("rank", "ranking", "place")
+BEST = ("best", "is_best")
+
+
+def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
+    """Find rows that are copies of other rows; return the indices of the remaining rows and a note, or None.
+
+    Equal rows may also be repeated trials. But if a column such as a time stamp differs in nearly every trial, repeated
+    trials would not be equal, so equal rows are copies. They are also copies if every row occurs equally often.
+    """
+    rows = max((len(column) for column in columns.values()), default=0)
+    if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
+        return None
+    if len(np.unique(columns[objective].values)) == rows:
+        return None
+    groups = configurations(columns.values())
+    firsts = first_rows(groups)
+    if len(firsts) == rows or len(firsts) < LEAST_ROWS:
+        return None
+    different = {name: len(np.unique(column.values[firsts])) for name, column in columns.items()}
+    times = np.unique(np.bincount(groups))
+    many = NEARLY_ALL * len(firsts)
+    own = any(count >= many for name, count in different.items() if name != objective)
+    if not own and not (len(times) == 1 and different[objective] >= many):
+        return None
+    words = f"{rows - len(firsts):,} of {rows:,} rows are exact copies of other rows; identical rows are counted once"
+    return np.sort(firsts), Note("rows", words)
+
+
+def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
+    """If the rows are the steps of several runs, one run after another, return the last row of each run and a note."""
+    for name, column in columns.items():
+        if (
+            not STEPS.match(name)
+            or name == objective
+            or column.labels is not None
+            or column.values.dtype.kind not in "iu"
+        ):
+            continue
+        starts = np.concatenate([[True], np.diff(column.values) != 1])
+        runs = np.cumsum(starts) - 1
+        if column.missing is not None or not 1 < runs[-1] + 1 <= len(runs) / LEAST_STEPS:
+            continue
+        last = np.flatnonzero(np.concatenate([starts[1:], [True]]))
+        # parameters do not change during a run
+        if any(_is_setting_of(other.values, starts) for other in columns.values() if other is not column):
+            words = f"the rows are the steps of {len(last)} runs ({name}); the last step of each run is used; pass "
+            return last, Note("rows", words, Arg("where", shown=f'"{name} == …"'), " for another step")
+    return None
+
+
+def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
+    """Whether a column changes between runs but never during a run; `starts` marks the first row of each run."""
+    changes = values[1:] != values[:-1]
+    return bool(changes.any()) and not changes[~starts[1:]].any()
+
+
+def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
+    """Make a column of trial states from a yes/no column such as `success`.
+
+    The column is used if failed rows have no objective. It is also used if all failed rows have the same objective,
+    such as 999, and it lies outside the range of the other objectives.
+    """
+    if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
+        return None
+    for name, column in columns.items():
+        word = (words_of(name) or ("",))[-1]
+        flags = flags_of(column) if word in OUTCOMES and name != objective else None
+        if flags is None:
+            continue
+        scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
+        failed = flags != (word in GOOD_OUTCOMES)
+        bad, good = (np.unique(scores[rows & np.isfinite(scores)]) for rows in (failed, ~failed))
+        if failed.any() and len(good) and (not len(bad) or (len(bad) == 1 and not good[0] <= bad[0] <= good[-1])):
+            return Column(name, failed.astype(np.int32), ("COMPLETE", "FAIL"))
+    return None
+
+
+def flags_of(column: Column) -> Mask | None:
+    """A mask made from a yes/no column; missing values are False. None for other columns."""
+    if column.is_time:
+        return None
+    if column.labels is not None:
+        truth = [str(label).strip().lower() for label in column.labels]
+        if not truth or not set(truth) <= {"true", "false", "yes", "no"}:
+            return None
+        table = np.array([*(word in ("true", "yes") for word in truth), False])
+        return table[np.where(column.values < 0, len(truth), column.values)]
+    values = column.values[~column.absent()]
+    if not np.isin(values, (0, 1)).all():
+        return None
+    return np.where(column.absent(), False, column.values.astype(bool))
+
+
+def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
+    """A warning if several of the best rows have the same suspicious objective, such as 0 or 999 after a crash."""
+    values = goal.values if rows is None else goal.values[rows]
+    if not 2 * FEWEST_ALIKE <= len(values) <= MOST_ROWS or goal.column is None:
+        return []
+    signed = goal.sign * values.astype(np.float64)
+    best = np.nanmin(signed) if not np.isnan(signed).all() else np.nan
+    alike = np.count_nonzero(signed == best)
+    others = distinct(signed[np.isfinite(signed) & (signed != best)])
+    known = any(goal.sign * best == sentinel for sentinel in SENTINELS) or np.isinf(best)
+    if not known or alike < FEWEST_ALIKE or 2 * alike > len(values) or len(others) < 0.7 * (len(values) - alike):
+        return []
+    if np.isfinite(best) and others[0] - best < APART * (others[-1] - others[0]):
+        return []
+    score = f"{goal.sign * best:g}"
+    name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
+    words = f"the best {alike} rows all have {goal.name} = {score}, far from all others; if these trials crashed, pass "
+    return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
+
+
+def doubtful_columns(
+    names: Collection[str], columns: Mapping[str, Column], goals: Iterable[Goal], keep: Mask | None
+) -> dict[str, str]:
+    """Columns that may not be parameters, and why: they rank the rows like an objective, or change during a run."""
+    doubts: dict[str, str] = {}
+    for goal in goals:
+        for name in names:
+            if name not in doubts and follows(columns[name], goal.values, keep):
+                doubts[name] = f"has a perfect rank correlation with {goal.name}"
+        doubts = _parts_of_runs(names, columns, goal, keep) | doubts
+    return doubts
+
+
+def _parts_of_runs(
+    names: Collection[str], columns: Mapping[str, Column], goal: Goal, keep: Mask | None
+) -> dict[str, str]:
+    """Columns that change while the objective stays the same; these rows may be the steps of one run."""
+    rows = slice(None) if keep is None else keep
+    scores = goal.values[rows]
+    same, up, down = (compare(scores[1:], scores[:-1]) for compare in (np.equal, np.greater, np.less))
+    blocks = len(scores) - np.count_nonzero(same)
+    large = LEAST_BLOCKS <= blocks <= len(scores) / BLOCK and len(scores) <= MOST_ROWS and goal.column is not None
+    if not large or not up.any() or not down.any() or blocks > 1.1 * len(np.unique(scores)):
+        return {}
+    within = {name: columns[name].values[rows] for name in names}
+    changing = [name for name, values in within.items() if (values[1:] != values[:-1])[same].any()]
+    why = f"changes while {goal.name} stays the same, so the rows may be the steps of {blocks} runs"
+    return dict.fromkeys(changing, why)
+
+
+def direction_by_rows(
+    values: NDArray[Any], columns: Mapping[str, Column], failed: Mask | None
+) -> tuple[Direction, str] | None:
+    """Guess the direction from failed rows, from a rank column or from sorted rows; also return the reason."""
+    usable = np.isfinite(values)
+    if failed is not None and (failed & usable).any() and (~failed & usable).any():
+        bad, good = values[failed & usable], values[~failed & usable]
+        if bad.max() <= good.min():
+            return "maximize", "failed rows have the lowest values"
+        if bad.min() >= good.max():
+            return "minimize", "failed rows have the highest values"
+    for name, column in columns.items():
+        if column.labels is not None or column.is_time or name.lower() not in (*RANKS, *BEST):
+            continue
+        marks = column.values.astype(np.float64)
+        first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
+        rest = usable & ~first
+        if first.any() and rest.any() and values[first].min() >= values[rest].max():
+            return "maximize", f"the rows that the column {name} marks as best have the highest values"
+        if first.any() and rest.any() and values[first].max() <= values[rest].min():
+            return "minimize", f"the rows that the column {name} marks as best have the lowest values"
+    steps = np.diff(values[usable])
+    if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
+        if (steps <= 0).all():
+            return "maximize", "the rows are sorted, the highest first"
+        if (steps >= 0).all():
+            return "minimize", "the rows are sorted, the lowest first"
+    return None

@@ -17,7 +17,7 @@ from pedanova.data.column_values import few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.objectives import DONE, Goal
 from pedanova.data.roles import SLIGHT, Clue, ColumnRole, ColumnRoles, Role, notes_on, roles_of, step_of_one_run
-from pedanova.data.row_doubts import doubtful_columns
+from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of

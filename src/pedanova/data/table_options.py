@@ -15,14 +15,12 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
-from pedanova.data.objective_guess import guess_objective
-from pedanova.data.objectives import as_scores, guess_directions, known_directions, seeds_of
+from pedanova.data.objectives import as_scores, guess_directions, guess_objective, known_directions, seeds_of
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
-from pedanova.data.row_doubts import direction_by_rows, failed_by_flag, last_of_runs, without_copies
-from pedanova.data.row_status import states_of
+from pedanova.data.row_status import direction_by_rows, failed_by_flag, last_of_runs, states_of, without_copies
 from pedanova.data.vocabulary import is_setting_name
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of

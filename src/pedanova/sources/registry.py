@@ -16,7 +16,6 @@ from pedanova.sources.databases import Database, family_of, is_sqlite, open_data
 from pedanova.sources.logs import (
     ax,
     hydra,
-    hyperopt,
     kerastuner,
     line_logs,
     mlflow,
@@ -34,9 +33,8 @@ from pedanova.sources.optuna import storage as optuna_tables
 from pedanova.sources.optuna import study_log as optuna_study
 from pedanova.sources.reader import Kind, KnownTable
 from pedanova.sources.scans.scan import is_pattern
-from pedanova.sources.tables import files, sheets
+from pedanova.sources.tables import files
 from pedanova.sources.tables.json_text import read_trials
-from pedanova.sources.tables.sheets import read_copy
 from pedanova.sources.tables.text import peek_header
 from pedanova.space.values import shown
 
@@ -55,7 +53,7 @@ TABLES = tuple(
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
     Kind("Excel, OpenDocument", "a spreadsheet .xlsx, .xlsm, .xlsb, .xls or .ods; --study names a sheet",
-         "pedanova analyze trials.xlsx --objective error", "path", sheets.fits, sheets.read),
+         "pedanova analyze trials.xlsx --objective error", "path", files.is_sheet, files.read_sheet),
     Kind("MLflow UI's runs.csv", "a .csv file or a data frame with the columns Run ID, Start Time, Source Type, Status",
          "pedanova analyze runs.csv --objective rmse", "table", mlflow.fits_export, mlflow.read_export, True),
     Kind("Ray Tune experiment",
@@ -77,7 +75,7 @@ LOGS: tuple[Kind, ...] = (
     Kind("Keras Tuner project", "a folder with oracle.json and trial_*/trial.json",
          "pedanova analyze my_dir/my_project", "path", kerastuner.fits, kerastuner.read),
     Kind("Hyperopt Trials", "a hyperopt.Trials object, the list of its trials, or this list as a .json file",
-         "pedanova.analyze(trials)", "table", hyperopt.fits, hyperopt.read),
+         "pedanova.analyze(trials)", "table", line_logs.fits_trials, line_logs.read_trials),
     Kind("Hyperopt results", "a file of JSON lines with the keys loss, params and status",
          "pedanova analyze results.jsonl", "path", line_logs.HYPEROPT.fits, line_logs.HYPEROPT.read, True),
     Kind("bayes_opt log", "a file of JSON lines with the keys target, params and datetime (JSONLogger)",
@@ -126,7 +124,7 @@ KINDS: tuple[Kind | KnownTable, ...] = (*TABLES, *KNOWN_TABLES, *LOGS)
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill", ".cloudpickle", ".pt", ".pth")
 LFS = b"version https://git-lfs.github.com/spec/"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".db3")
-SHEETS = (*sheets.SUFFIXES, ".numbers")
+SHEETS = (*files.SHEETS, ".numbers")
 RUN_FILES: dict[str, tuple[Test, str]] = {  # files with curves: the tool whose runs contain such a file
     "metrics.csv": (tensorboard.LIGHTNING.is_run, tensorboard.LIGHTNING.what),
     "results.csv": (ultralytics.RUNS.is_run, ultralytics.RUNS.what),
@@ -166,7 +164,7 @@ def read_input(delimiter: str | None) -> Records:
     """Read standard input: JSON, JSON lines, or a text table."""
     content = sys.stdin.buffer.read()
     name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
-    return read_copy(content, name, "-", delimiter)
+    return files.read_copy(content, name, "-", delimiter)
 
 
 def json_files(place: str) -> list[Path]:

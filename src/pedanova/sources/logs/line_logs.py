@@ -1,23 +1,105 @@
-"""Logs in which each line is one trial, as a JSON object: FLAML, freqtrade, bayes_opt, results of Hyperopt."""
+"""Logs of JSON objects, one for each trial: FLAML, freqtrade, bayes_opt, Hyperopt.
+
+Hyperopt also has a `Trials` object, the list of its trials, or this list as JSON or JSON lines. Pickles are never read.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from pedanova.base.notes import Note
+from pedanova.data.column import plain_value
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.data.regions import Direction
-from pedanova.errors import FormatError
-from pedanova.sources.logs.hyperopt import ENDED
+from pedanova.errors import Arg, DataError, FormatError
 from pedanova.sources.logs.trials import Trial, budget_rule, left_out, only_numbers, tabulate
 from pedanova.sources.reader import json_head, read_json, read_json_rows
 from pedanova.sources.spaces.described import as_range, if_understood, number_or_nan
 from pedanova.space.parameters import Space
+from pedanova.space.values import shown
+
+PEEK = 65_536  # characters of a file that contain the first trial
+ENDED = {"ok": "COMPLETE", "fail": "FAIL"}
+ERROR, CANCELLED = 3, 4  # states of a job
+
+
+def fits_trials(data: object) -> bool:
+    if isinstance(data, Path):
+        start = json_head(data, PEEK, (".json", ".jsonl", ".ndjson"))
+        return all(mark in start for mark in (b'"misc"', b'"vals"', b'"tid"'))
+    if isinstance(getattr(data, "_dynamic_trials", None), list):
+        return True
+    return isinstance(data, list) and bool(data) and _is_entry(data[0])
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, Mapping) and "result" in entry and isinstance(entry.get("misc"), Mapping)
+
+
+def read_trials(data: Any, study: str | None) -> Records:
+    if isinstance(data, list):
+        return _trials_table(data, study, "Hyperopt trials")
+    if not isinstance(data, Path):
+        return _trials_table(list(data.trials), study, f"Hyperopt {type(data).__name__}")
+    entries = _entries_in_lines(data)
+    plain = read_json(data) if entries is None else entries
+    entries = plain.get("trials") if isinstance(plain, dict) else plain
+    if not isinstance(entries, list):
+        raise FormatError(f"{data}: {shown(plain)} must be a list of trials; dump `trials.trials`")
+    return _trials_table(entries, study, f"Hyperopt trials {data.name!r}")
+
+
+def _entries_in_lines(file: Path) -> list[Any] | None:
+    """The trials of a file with one JSON trial per line; None for a file in another format."""
+    with suppress(FormatError):
+        rows, _ = read_json_rows(file)
+        return rows if rows and all(map(_is_entry, rows)) else None
+    return None
+
+
+def _trials_table(entries: list[Any], study: str | None, source: str) -> Records:
+    if study is not None:
+        entries = [entry for entry in entries if _is_entry(entry) and entry.get("exp_key") == study]
+        if not entries:
+            raise DataError(
+                Arg("study", study), " is not an exp_key of these trials; leave it out to read_trials all trials"
+            )
+    trials = [_entry_trial(number, entry) for number, entry in enumerate(entries)]
+    whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
+    notes = [Note("source", "Hyperopt logs a value of hp.choice as a number: 0 is the first choice")] if whole else []
+    metadata = SourceMetadata(source=source, objectives=("loss",), directions=("minimize",), ordered=True)
+    return tabulate(trials, metadata, notes=notes)
+
+
+def _entry_trial(number: int, entry: Any) -> Trial:
+    if not _is_entry(entry) or not isinstance(entry["misc"].get("vals"), Mapping):
+        raise FormatError(f"trial {number}, {shown(entry)}, must be an object with misc.vals and result")
+    result = entry["result"] if isinstance(entry["result"], Mapping) else {}
+    plain = {str(key): plain_value(value) for key, value in result.items() if not isinstance(value, dict | list)}
+    unended = "FAIL" if entry.get("state") in (ERROR, CANCELLED) else "RUNNING"
+    # Every trial gets a loss, so that the column exists even if all trials failed.
+    return Trial(
+        {str(name): _entry_value(number, name, values) for name, values in entry["misc"]["vals"].items()},
+        {"loss": math.nan} | only_numbers(plain),
+        ENDED.get(str(result.get("status", "")), unended),
+        {"tid": plain_value(entry.get("tid"))},
+    )
+
+
+def _entry_value(number: int, name: object, values: object) -> object:
+    """The value of parameter `name`, which Hyperopt stores as a list; None for an empty list (inactive)."""
+    many = values if isinstance(values, list | tuple) else [values]
+    if len(many) > 1:
+        raise FormatError(f"trial {number}: {name!r} has {len(many)} values, {shown(values)}; it must have one")
+    return plain_value(many[0]) if many else None
+
 
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".log", ".txt", ".fthypt", "")
 LONGEST = 1 << 20  # characters of the first line, which in freqtrade contains a whole backtest

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
 from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
-from pedanova.space.values import LARGEST_INT, Condition, Interval, Label, Value, above, below, in_both, shown
+from pedanova.space.values import LARGEST_INT, Interval, Label, Value, above, below, in_both, shown
 
 SIGNS = {"EQ": "is", "IN": "is one of", "NEQ": "is not", "GT": "is above", "LT": "is below"}
 ORDERS: dict[str, Callable[[float, float], bool]] = {"GT": lambda a, b: a > b, "LT": lambda a, b: a < b}
@@ -39,10 +41,6 @@ class Clause:
             both[parent] = in_both(self.when[parent], other.when[parent])
         words = " and ".join(filter(None, (self.words, other.words)))
         return Clause(both, words, self.never or other.never or not all(both.values()))
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        return tuple(self.when.items())
 
 
 ALWAYS, NEVER = Clause(), Clause(never=True)
@@ -66,23 +64,15 @@ class Clauses:
             raise SpaceError(f"{child}: its condition depends on itself; break the cycle")
         if child not in self._known:
             self._asked.append(child)
-            clause = ALWAYS
-            for condition in self.by_child.get(child, ()):
-                clause &= self._read(condition)
+            self._known[child] = reduce(and_, map(self._read, self.by_child.get(child, ())), ALWAYS)
             self._asked.pop()
-            self._known[child] = clause
         return self._known[child]
 
     def _read(self, condition: Mapping[str, Any]) -> Clause:
         kind = str(condition.get("type"))
         if kind in ("AND", "OR"):
             parts = [self._read(as_condition(part)) for part in _parts(condition)]
-            if kind == "OR":
-                return _either(parts, self._in_words(condition))
-            whole = ALWAYS
-            for part in parts:
-                whole &= part
-            return whole
+            return _either(parts, self._in_words(condition)) if kind == "OR" else reduce(and_, parts, ALWAYS)
         if kind not in SIGNS:
             return Clause(words=self._in_words(condition))
         return self._compare(kind, condition)
@@ -219,7 +209,7 @@ def describe(source: object) -> Described:
             metadata = False
             words = f"exists only if {clause.words}; rows without a value are treated as inactive"
             reading.notes.append(Note("source", words, subject=name))
-        domains[name] = replace(domain, when=clause.conditions)
+        domains[name] = replace(domain, when=tuple(clause.when.items()))
     if reading.constants:
         reading.notes.append(Note("unused", f"constants are left out: {listed(list(reading.constants))}"))
     forbidden = len(_items(plain, "forbiddens"))
