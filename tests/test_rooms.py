@@ -54,7 +54,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "sklearn": {"measures.forest"},
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.reader"},
-    "python_calamine": {"sources.tables.sheets"},
+    "python_calamine": {"sources.tables.files"},
     "matplotlib": {"report.figures.draw"},
     "cupy": {"scale.cuda.device"},
     "optuna": {"integrations.optuna", "space.exports"},
