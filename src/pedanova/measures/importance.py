@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pedanova.base.digits import chance, percent, short
+from pedanova.base.digits import chance, interval, percent, short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, Printed, html_table
@@ -204,7 +204,7 @@ class Importances(ShareTable[Importance]):
         """The table of importance, interval, p and good values; `in_full` adds the other columns."""
         columns = [self.column("parameter", self.name_of), self.column("importance", marked_share, bar="share")]
         if self.is_sure:
-            columns.append(self.column("95 % interval", interval_in_words, leave=1))
+            columns.append(self.column("95 % interval", lambda row: interval(row.low, row.high), leave=1))
             columns.append(self.column("p", p_in_words, leave=2))
         if self.good:
             words = self.column("good values", lambda row: self.good.get(row.name, ""), kind="words", leave=3)
@@ -249,8 +249,8 @@ class Importances(ShareTable[Importance]):
             forms = [f"No parameter clearly affects whether {goal}." for goal in goals]
         else:
             name, first = shorten(self._short()[rows[0].name], LONGEST_LEADER), rows[0]
-            interval = f" ({interval_in_words(first)})" if first.low is not None else ""
-            much = f"its importance is {percent(first.share)}{interval}"
+            ends = f" ({interval(first.low, first.high)})" if first.low is not None else ""
+            much = f"its importance is {percent(first.share)}{ends}"
             clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share is unsure
             how = "has the clearest effect on" if clearest else "matters most for"
             forms = [f"{name} {how} whether {goal}: {much}." for goal in goals]
@@ -367,19 +367,6 @@ def reached_in_words(target: str) -> str:
     if target.startswith("rows with "):
         return f"has {target.removeprefix('rows with ')}"
     return f"meets {target.removeprefix('rows where ')}" if target.startswith("rows where ") else f"is in {target}"
-
-
-def interval_ends(row: Importance) -> tuple[str, str] | None:
-    """The lower and upper end of the interval as text; None without an interval."""
-    if row.low is None or row.high is None:
-        return None
-    return percent(row.low), percent(row.high)
-
-
-def interval_in_words(row: Importance) -> str:
-    """The interval as text; empty without an interval."""
-    ends = interval_ends(row)
-    return "" if ends is None else f"{ends[0].removesuffix('%').rstrip()} to {ends[1]}"
 
 
 def p_in_words(row: Importance) -> str:

@@ -76,16 +76,6 @@ def share_of(
     return odds * np.where(np.asarray(inside) > 1, unbiased, 0.0)
 
 
-def block_sums(target: Any, base: Any, counted: Any, kernel: Kernel | None) -> tuple[Any, Any]:
-    """(...,) Σ (St)²/(Sb) and Σ S²π/(Sb) over the cells of one domain (last axis); `base` is already smoothed.
-
-    If `target` is t - b instead of t, the first sums add up to PED instead of PED + 1. So a small PED stays precise.
-    """
-    if kernel is None:
-        return summed_ratio(target**2, base), summed_ratio(counted, base)
-    return summed_ratio(kernel.smooth(target) ** 2, base), summed_ratio(kernel.squared_smooth(counted), base)
-
-
 class Shares(NamedTuple):
     """The shares of many targets: without and with the correction for chance, both (...,)."""
 
@@ -135,10 +125,12 @@ def shares(
         beyond -= base
         counted = target if prior is not None else scatter(target, region, part[:, None]) if as_found else region
         for some, kernel in kernels_of(width, base):
-            smoothed = drawn(base, some) if kernel is None else kernel.smooth(drawn(base, some))
-            square, chance = block_sums(drawn(beyond, some), smoothed, drawn(counted, some), kernel)
-            divergence[some] += square
-            noise[some] += chance
+            # With t - b instead of t, the sums add up to PED instead of PED + 1. So a small PED stays precise.
+            below, above, scattered = (drawn(one, some) for one in (base, beyond, counted))
+            if kernel is not None:
+                below, above, scattered = kernel.smooth(below), kernel.smooth(above), kernel.squared_smooth(scattered)
+            divergence[some] += summed_ratio(above**2, below)
+            noise[some] += summed_ratio(scattered, below)
     divergence /= rows
     if prior is not None:
         noise *= scale

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import roundest
 from pedanova.space.grid import Cells, Grid, Reals
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, values_of
+from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal
 from pedanova.space.values import LARGEST_INT, Label
 
 MOST_GROUPS = 20  # groups of an ordered parameter's cells
@@ -282,10 +282,6 @@ Bounds: TypeAlias = tuple[float | None, float | None]
 
 def constant(value: Label, like: Domain) -> Categorical:
     return Categorical((value,), when=like.when)
-
-
-def is_constant(domain: Domain) -> bool:
-    return len(values_of(domain)) == 1
 
 
 def shrunk(domain: Domain, axis: Axis, grid: Grid, groups: Sequence[int]) -> Domain:

@@ -28,11 +28,22 @@ from pedanova.measures.importance import NEVER, Importance, Importances
 from pedanova.measures.question import LEAST_TO_REDUCE, Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.reduction.boxes import Box, beyond, constant, crowd, is_constant, middle, piles_up, runs, shrunk, widened
+from pedanova.reduction.boxes import Box, beyond, constant, crowd, middle, piles_up, runs, shrunk, widened
 from pedanova.reduction.good_region import GoodRegion, Search, best_part, beyond_noise, configurations, good_region_of
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
 from pedanova.space.grid import grid_of
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, Switch, in_words
+from pedanova.space.parameters import (
+    Categorical,
+    Domain,
+    Float,
+    Int,
+    Ordinal,
+    Parameter,
+    Space,
+    Switch,
+    in_words,
+    values_of,
+)
 from pedanova.space.values import Interval, is_one_of
 
 
@@ -157,7 +168,7 @@ class Judge:
         if after == parameter:
             return unchanged(name, "keep", "the cut would not remove any value", parameter)
         several = "have these values" if isinstance(parameter, Categorical) else f"lie in {percent(part)} of its range"
-        what = "have this value" if is_constant(after) else several
+        what = "have this value" if len(values_of(after)) == 1 else several
         reason = f"{percent(mass)} of {self.region.decides} {what}; {self.region.elsewhere(name, groups)}"
         return Verdict(name, "narrow", reason, parameter, after, part)
 
@@ -316,7 +327,10 @@ def reduce_space(
     observed = data.observed()
     counted = counted_rows(observed, data.levels.nan)
     search = Search(observed, data.inputs(contrasts, wanted, 1.0), wanted, question.seed, counted)
-    kept, parts = check_keep(keep), check_folds(folds)
+    if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
+        raise QueryError(Arg("keep", keep), " must be above 0 and at most 1, such as 0.95")
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
+        raise QueryError(Arg("folds", folds), " must be a whole number of at least 2, or 0 for no cross-validation")
     space, inside = search.observed.space, int(search.reached().sum())
     if data.rows < LEAST_ROWS or inside < LEAST_TARGET:
         why = f"{data.rows:,} rows are too few to decide: at least {LEAST_ROWS} are needed"
@@ -324,7 +338,7 @@ def reduce_space(
             few = f"{inside} rows in the target are too few to decide: at least {LEAST_TARGET} are needed"
             why = f"{few}; choose a wider target, or run more trials"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
-        return ReducedSpace(rows, None, words[0], kept, tuple(notes))
+        return ReducedSpace(rows, None, words[0], float(keep), tuple(notes))
     ranked = importances(data, question)
     local = cache(lambda: local_p_values(data, search, question))
     with one_thread():
@@ -333,8 +347,8 @@ def reduce_space(
         apart = beyond_noise([row.name for row in ranked.rows], p_values, space)
         sure = [name for name in sure_enough(apart, ranked, space) if name in region.cloud.axes]
         surely = [name for name in sure if name not in ranked.copies]  # copies follow their originals
-        box = region.bounds(surely, kept)
-        evidence = evidence_of(search, region, box, kept, surely, parts) if box.left and parts else None
+        box = region.bounds(surely, keep)
+        evidence = evidence_of(search, region, box, keep, surely, folds) if box.left and folds else None
         judge = Judge(space, region, box, ranked, local, frozenset(surely), widen=widen)
         verdicts = consistent([judge.verdict(name) for name in space])
     remarks = [*notes, *(note for note in ranked.notes if not note.names("of"))]  # `reduce` has no option `of`
@@ -342,7 +356,7 @@ def reduce_space(
     parted = [row.name for row in verdicts if row.pieces]
     remarks += [Note("answer", IN_PIECES.format(", ".join(parted)))] if parted else []
     aim = words[0] if region.even else f"{words[0]} of your trials"
-    return ReducedSpace(verdicts, evidence, aim, kept, tuple(remarks))
+    return ReducedSpace(verdicts, evidence, aim, float(keep), tuple(remarks))
 
 
 def sure_enough(names: Sequence[str], importances: Importances, space: Space) -> list[str]:
@@ -352,18 +366,6 @@ def sure_enough(names: Sequence[str], importances: Importances, space: Space) ->
     """
     doubtful = {row.name for row in importances.rows if row.significant is False}
     return [name for name in names if name not in doubtful or not isinstance(space[name], Categorical)]
-
-
-def check_keep(keep: object) -> float:
-    if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
-        raise QueryError(Arg("keep", keep), " must be above 0 and at most 1, such as 0.95")
-    return float(keep)
-
-
-def check_folds(folds: object) -> int:
-    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:
-        raise QueryError(Arg("folds", folds), " must be a whole number of at least 2, or 0 for no cross-validation")
-    return folds
 
 
 def local_p_values(data: TrialData, search: Search, question: Question) -> Mapping[str, float] | None:

@@ -73,7 +73,7 @@ def test_a_file_without_rows_leaves_it_open(tmp_path: Path) -> None:
     b = pa.load(tmp_path / "a.pedanova")
     found = study_relation(a.data, b.data, shared_space(a.space, b.space))
     assert found.kind == "unknown"
-    assert "it is not known whether" in found.note
+    assert "it is not known whether" in found.in_words()
 
 
 def test_types_of_columns_do_not_matter() -> None:

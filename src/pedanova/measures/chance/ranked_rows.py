@@ -88,37 +88,13 @@ class RankedRows:
 
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:
-    """Rank the rows; a row whose objective is not a number is ranked last."""
-    rows = ranked(space, few.cells, few.signed, rows=few.rows, trials=few.order, exact=few.exact)
-    return replace(rows, designed=few.designed)
-
-
-def ranked(
-    space: Space,
-    cells: Mapping[str, Cells],
-    signed: Reals,
-    *,
-    rows: Indices,
-    trials: Reals | None,
-    exact: Mapping[str, NDArray[np.uint64]] | None = None,
-) -> RankedRows:
-    """Rank rows by the objective `signed`, where lower is better; `cells` has the grid cell of each row, by parameter.
-
-    If the cells of a parameter contain several values, `exact` has an integer key for the value of every row.
-    """
-    arrangement = arranged(space, cells, doubled_ranks(signed))
-    places = arrangement.places(cells)
-    keys = keys_of(arrangement, places, exact or {})
-    last = np.zeros(len(rows)) if trials is None else trials
-    order = np.lexsort((last, keys, signed))
-    return RankedRows(
-        arrangement=arrangement,
-        places=places[order],
-        keys=keys[order],
-        signed=signed[order],
-        rows=rows[order],
-        trials=None if trials is None else trials[order],
-    )
+    """Rank the rows by their objective, where lower is better; one that is not a number is ranked last."""
+    arrangement = arranged(space, few.cells, doubled_ranks(few.signed))
+    places = arrangement.places(few.cells)
+    keys, trials = keys_of(arrangement, places, few.exact or {}), few.order
+    order = np.lexsort((np.zeros(len(few.rows)) if trials is None else trials, keys, few.signed))
+    columns = places[order], keys[order], few.signed[order], few.rows[order]
+    return RankedRows(arrangement, *columns, None if trials is None else trials[order], few.designed)
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:

@@ -7,11 +7,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import percent, times
+from pedanova.base.digits import interval, percent, times
 from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, draw_columns, printable, shorten, width_of
 from pedanova.measures.bins import Panel, ticks
 from pedanova.measures.densities import Densities, Drawing
-from pedanova.measures.importance import NEVER, OF_TRIALS, Importance, interval_in_words, is_faint, marked_share
+from pedanova.measures.importance import NEVER, OF_TRIALS, Importance, is_faint, marked_share
 from pedanova.report.terminal.tables import TerminalStyle, fill
 
 HEIGHT = 7  # lines of a plot
@@ -50,8 +50,8 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
     if not row.varied:
         return fill(f"{density.name}: {NEVER} in these rows; nothing can be said about other values", width)
     noise = "; no clear effect" if row.significant is False else ""
-    interval = f" ({interval_in_words(row)})" if row.low is not None else ""
-    return fill(f"{density.name}: importance {marked_share(row)}{interval}{noise}", width)
+    ends = f" ({interval(row.low, row.high)})" if row.low is not None else ""
+    return fill(f"{density.name}: importance {marked_share(row)}{ends}{noise}", width)
 
 
 def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pedanova.base.digits import chance, percent, short
+from pedanova.base.digits import chance, interval, percent, short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, gathered, ranged
 from pedanova.base.table import Table, bar_parts
@@ -26,15 +26,7 @@ from pedanova.base.terminal import (
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import Arg, Word, listed
 from pedanova.measures.distributions import LEAST_TARGET
-from pedanova.measures.importance import (
-    NEVER,
-    Importance,
-    Importances,
-    interval_ends,
-    is_faint,
-    known_percent,
-    marked_share,
-)
+from pedanova.measures.importance import NEVER, Importance, Importances, is_faint, known_percent, marked_share
 from pedanova.measures.questions.ask import Profile, chosen_places
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.sentences import joined, meanings_of
@@ -180,10 +172,9 @@ def in_full(names: Sequence[str], column: TableColumn) -> list[str]:
 
 def aligned_intervals(rows: Sequence[Importance]) -> list[str]:
     """The intervals as text, padded so that both ends are aligned."""
-    ends = [interval_ends(row) for row in rows]
-    cut = [(pair[0].removesuffix("%").rstrip(), pair[1]) if pair else None for pair in ends]
-    widest = [max((len(pair[i]) for pair in cut if pair), default=0) for i in (0, 1)]
-    return [f"{pair[0]:>{widest[0]}} to {pair[1]:>{widest[1]}}" if pair else "" for pair in cut]
+    ends = [interval(row.low, row.high).split(" to ") for row in rows]
+    widest = [max((len(pair[i]) for pair in ends if len(pair) > 1), default=0) for i in (0, 1)]
+    return [f"{pair[0]:>{widest[0]}} to {pair[1]:>{widest[1]}}" if len(pair) > 1 else "" for pair in ends]
 
 
 def draw_questions(wide: Importances, narrow: Importances, look: TerminalStyle) -> str:
