@@ -185,7 +185,7 @@ CALLS = {
     "where": ("a.densities()", "densities"),
     "sure": ("a.needed()", "next"),
     "gain": ("a.gains()", "gains"),
-    "next": ("a.next_trials()", "next"),
+    "next": ("a.next_trials(goal='win')", "next --goal win"),
     "beware": ("a.notes", "analyze --notes"),
 }
 
@@ -227,10 +227,14 @@ def where_in_words(data: TrialData, answer: Importances, question: Question) -> 
 
 def sure_in_words(needed: Needed) -> str:
     first, second = map(named, needed.pair)
-    go_on = "more trials will hardly change the result" if needed.stop.settled else "run more trials"
-    if not needed.stop.settled and needed.stop.better is not None and needed.stop.first_stays >= FIRST_STAYS:
+    stop, go_on = needed.stop, "run more trials"
+    if stop.settled:
+        go_on = "more trials will hardly change the result"
+    elif stop.better is not None and stop.first_stays >= FIRST_STAYS:
         go_on = "more trials may improve the best value"
-    stays = f"{first} stays first with {percent(needed.stop.first_stays)} probability"
+    elif stop.better is not None and stop.better <= stop.negligible:
+        go_on = "run more trials only for a more certain ranking"
+    stays = f"{first} stays first with {percent(stop.first_stays)} probability"
     apart = f"clearly ahead of {second}" if needed.apart.more == 0 else f"not clearly ahead of {second}"
     apart += "" if needed.apart.more == 0 else f" (needs {needed.apart} more)"
     return f"{go_on}; {stays}; {apart}"
