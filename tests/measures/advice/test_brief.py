@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.base.digits import short
 from pedanova.measures.advice.brief import TOKENS, TOPICS, cut, tokens_in
 
 
@@ -39,9 +40,10 @@ def test_it_says_what_the_answers_say() -> None:
     assert lines["trials"].text == "80 trials, 4 parameters, minimise loss"
     assert lines["matters"].text.startswith(next(iter(a.importance())))
     assert str(a.gains().total) in lines["gain"].text
-    for line in brief.rows:
-        name = line.call.removeprefix("a.").removesuffix("()")
-        assert hasattr(a, name)
+    answers = {line.topic: eval(line.call, {"a": a}) for line in brief.rows}  # every call can be copied and run
+    first = next(iter(answers["next"].rows[0].values))
+    assert f"{first}=" in lines["next"].text
+    assert short(answers["next"].rows[0].expected, 2) in lines["next"].text
 
 
 @pytest.mark.parametrize("letter", ["x", "é", "_", "文", "\x1b", "\n"])
