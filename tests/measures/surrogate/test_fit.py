@@ -11,8 +11,9 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
+from pedanova.counting.few_rows import FewRows
 from pedanova.data.regions import Region, as_region, at_most
-from pedanova.measures.chance.ranked_rows import RankedRows, ranked
+from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
 from pedanova.measures.surrogate.fit import FittedModel, fit, scores_of
 from pedanova.measures.surrogate.posterior import PosteriorSamples
 from pedanova.measures.surrogate.summaries import SampledShares, can_tell, sampled_shares, shares_of_counts
@@ -155,7 +156,7 @@ def test_what_cannot_be_learned_is_said() -> None:
     rng = np.random.default_rng(0)
     space = pa.Space({"a": pa.Float(0, 1)})
     for a, loss in ((np.full(50, 7), rng.random(50)), (rng.integers(0, 1001, 50), np.ones(50))):
-        rows = ranked(space, {"a": a.astype(np.int32)}, loss, rows=np.arange(50), trials=None)
+        rows = ranked_rows(space, FewRows({"a": a.astype(np.int32)}, {}, loss, np.arange(50), None))
         fitted: FittedModel = fit(rows)
         assert fitted.samples is None
         assert fitted.skill.correlation == 0.0
