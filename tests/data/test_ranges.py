@@ -52,7 +52,7 @@ def test_the_rows_show_the_threshold() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "wanted"),
-    [(0.49, 0.51, 0.5), (0.0, 0.3, 0.0), (1e-4, 3e-3, 0.002), (-7.0, -2.2, -3.0), (99, 101, 100)],
+    [(0.49, 0.51, 0.5), (0.0, 0.3, 0.0), (1e-4, 3e-3, 0.002), (-7.0, -2.2, -5.0), (99, 101, 100)],
 )
 def test_thresholds_are_round(low: float, high: float, wanted: float) -> None:
     numbers = np.r_[np.linspace(low - 1, low, 20), np.linspace(high, high + 1, 20)]

@@ -47,12 +47,13 @@ def goal_plane(
     losses = np.stack([goal.sign * goal.values[rows].astype(np.float64) for goal in observed.goals], axis=1)
     first, second = (observed.goals[axis] for axis in axes)
     (xs, log_x), (ys, log_y) = (edges_of(goal, goal.values[rows], cells) for goal in (first, second))
-    at = [place(goal.values[rows], edges) for goal, edges in ((first, xs), (second, ys))]
+    at = [  # values outside the edges are in the first or last cell
+        np.clip(np.nan_to_num(goal.values[rows].astype(np.float64), nan=np.inf), edges[0], edges[-1])
+        for goal, edges in ((first, xs), (second, ys))
+    ]
 
     def count(some: NDArray[np.bool_]) -> Counts:
-        table = np.zeros((cells, cells), dtype=np.int64)
-        np.add.at(table, (at[0][some], at[1][some]), 1)
-        return table
+        return np.histogram2d(at[0][some], at[1][some], bins=(xs, ys))[0].astype(np.int64)
 
     region = count(np.ones(int(rows.sum()), dtype=bool))
     names, directions = (first.name, second.name), (str(first.direction), str(second.direction))
@@ -72,12 +73,6 @@ def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.f
         low, high = low - 0.5, high + 0.5
     log = bool(low > 0 and high / low > WIDE)
     return (np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)), log
-
-
-def place(values: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The cell of every row; values outside the edges are in the first or last cell."""
-    cells = np.searchsorted(edges, np.nan_to_num(values.astype(np.float64), nan=np.inf), side="right") - 1
-    return np.clip(cells, 0, len(edges) - 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

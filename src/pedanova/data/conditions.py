@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import roundest
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask, cells_of, coded, equals_any, some
 from pedanova.errors import DataError, SpaceError, unknown_name
@@ -164,7 +165,6 @@ def _joined(column: Column, parameter: Switch, table: Mapping[str, Column], note
 MOST_VALUES = 50  # values of a column that may be a parent
 ROWS_A_VALUE = 4  # rows per value; with fewer, a column explains missing values by chance
 FEWEST_BESIDE = 5  # the fewest rows on each side of a threshold; fewer may be due to chance
-SMALLEST_SIZE = -300  # numbers below this power of ten are not rounded
 ByValue: TypeAlias = Counter[Label | None]  # rows by value; None for rows without a value
 
 
@@ -302,18 +302,9 @@ def _span(numbers: NDArray[Any]) -> tuple[int, float, float]:
 
 def _between(low: float, high: float) -> float:
     """The roundest number x with `low` ≤ x < `high`, because most conditions use round numbers."""
-    if low <= 0.0 < high:
-        return 0.0
     low = high - max(1.0, abs(high)) if math.isinf(low) else low
     high = low + max(1.0, abs(low)) if math.isinf(high) else high
-    for digits in range(1, 17):
-        size = math.floor(math.log10(max(abs(low), abs(high)))) - digits + 1
-        if size < SMALLEST_SIZE:
-            return low
-        number = round((math.ceil(round(high / 10.0**size, 9)) - 1) * 10.0**size, max(0, -size))
-        if low <= number < high:
-            return number
-    return low
+    return roundest(low, math.nextafter(high, low))
 
 
 def _counts_by_value(counts: np.ndarray, labels: tuple[Label | None, ...]) -> ByValue:

@@ -15,7 +15,7 @@ from pedanova.base.kernel.selection import keys_of, values_of
 from pedanova.counting import reference as judge
 from pedanova.errors import DataError, MissingLibraryError
 from pedanova.scale.cuda.device import is_on_device
-from pedanova.scale.cuda.order import MIXED, SLOTS, ColumnExtent, Ranking, as_values, single_keys, window_of
+from pedanova.scale.cuda.order import MIXED, SLOTS, ColumnExtent, Ranking, window_of
 from pedanova.scale.cuda.tables import (
     EVEN,
     HALVING,
@@ -96,8 +96,8 @@ def test_keys_rise_with_numbers_and_come_back() -> None:
     assert np.all(np.diff(keys_of(doubles).astype(object)) >= 0)
     assert np.array_equal(values_of(keys_of(doubles)), doubles)
     singles = np.sort(doubles.astype(np.float32))
-    assert np.all(np.diff(single_keys(singles).astype(np.int64)) >= 0)
-    assert np.array_equal(as_values(single_keys(singles), single=True), singles.astype(np.float64))
+    assert np.all(np.diff(keys_of(singles).astype(np.int64)) >= 0)
+    assert np.array_equal(values_of(keys_of(singles)), singles.astype(np.float64))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -109,18 +109,17 @@ def test_slots_without_a_boundary_have_one_level(dtype, direction) -> None:
     signed = (dtype(levels.sign) * y).astype(dtype)
     first, shift = window_of(signed)
     ends = rounded(levels.boundaries, dtype, up=True)
-    key_of = single_keys if dtype is np.float32 else keys_of
-    slots = np.minimum((np.maximum(key_of(signed).astype(object), first) - first) // 2**shift, SLOTS - 1).astype(int)
+    slots = np.minimum((np.maximum(keys_of(signed).astype(object), first) - first) // 2**shift, SLOTS - 1).astype(int)
     counts = np.append(np.bincount(slots, minlength=SLOTS), 0)
     extent = ColumnExtent(-1.0, 1.0, 0.1, whole=False, absent=0)
     ranking = Ranking(SimpleNamespace(), levels.sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
-    table = ranking.levels_of_slots(key_of(ends))
+    table = ranking.levels_of_slots(keys_of(ends))
     levels_told, exact = table[slots], judge.assign_levels(y, levels)
     mixed = (levels_told & MIXED) > 0
     assert np.array_equal(levels_told[~mixed], exact[~mixed])
     assert mixed.mean() < 0.8
     assert np.all((levels_told ^ MIXED)[mixed] <= exact[mixed])  # where the search for the level begins
-    rows = ranking.rows_of_levels(key_of(ends))
+    rows = ranking.rows_of_levels(keys_of(ends))
     assert rows.sum() == len(y)
     assert np.abs(np.cumsum(rows) - np.cumsum(np.bincount(exact, minlength=levels.count))).max() <= mixed.sum()
 

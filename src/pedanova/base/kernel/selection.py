@@ -271,18 +271,18 @@ def radix_select(count: Count, gather: Gather, wanted: NDArray[np.int64], *, few
     return values_of(keys)[under]  # all bits are known, because many rows have exactly these values
 
 
-def keys_of(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Map numbers to integers in the same order, as `order_key` in column.hpp does."""
-    bits = (values + 0.0).view(np.uint64)
-    top = np.uint64(1 << 63)
+def keys_of(values: NDArray[Any]) -> NDArray[Any]:
+    """Map doubles or singles to integers in the same order, as `order_key` in column.hpp does."""
+    bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")
+    top = bits.dtype.type(1 << (8 * values.itemsize - 1))
     return np.where(bits & top, ~bits, bits | top)
 
 
-def values_of(keys: NDArray[np.uint64]) -> NDArray[np.float64]:
+def values_of(keys: NDArray[Any]) -> NDArray[np.float64]:
     """Convert the integer keys from `keys_of` back to numbers."""
-    top = np.uint64(1 << 63)
+    top = keys.dtype.type(1 << (8 * keys.itemsize - 1))
     bits = np.where(keys & top, keys ^ top, ~keys)
-    return bits.view(np.float64)
+    return bits.view(f"f{keys.itemsize}").astype(np.float64, copy=False)
 
 
 def count_digits(

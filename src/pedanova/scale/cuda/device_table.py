@@ -24,7 +24,7 @@ from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
 from pedanova.scale.cuda.device import THREADS, DeviceArray, blocks_for, here, kernel, launch, library
-from pedanova.scale.cuda.order import ColumnExtent, Ranking, single_keys, turn_of
+from pedanova.scale.cuda.order import ColumnExtent, Ranking, turn_of
 from pedanova.scale.cuda.tables import (
     DeviceColumn,
     DeviceRows,
@@ -164,7 +164,7 @@ class DeviceTable(Countable):
         if self._ends is None or self._ends[0] is not levels:
             real = np.float32 if self.single else np.float64
             ends = rounded(levels.boundaries, real, up=True)
-            keys = single_keys(ends) if self.single else keys_of(ends)
+            keys = keys_of(ends)
             self._ends = levels, (keys, self.ranking.levels_of_slots(keys))
         return self._ends[1]
 

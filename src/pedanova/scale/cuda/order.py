@@ -27,12 +27,10 @@ def window_of(sample: NDArray[Any]) -> tuple[int, int]:
 
     Keys of float32 numbers have 32 bits; all other types use the 64-bit keys of doubles.
     """
-    single = sample.dtype == np.float32
     numbers = sample[~np.isnan(sample)]
-    width = 32 if single else 64
-    keys = np.sort(single_keys(numbers) if single else keys_of(numbers.astype(np.float64)))
+    keys = np.sort(keys_of(numbers if sample.dtype == np.float32 else numbers.astype(np.float64)))
     if not len(keys):
-        return 0, width - SLOTS.bit_length()
+        return 0, 8 * keys.itemsize - SLOTS.bit_length()
     tail = min(TAIL, (len(keys) - 1) // 2)
     low, high = int(keys[tail]), int(keys[-1 - tail])
     first = max(0, low - max(1, (high - low) // SLOTS))
@@ -62,15 +60,6 @@ class ColumnExtent:
         return cls(low, high, small if words[2] else 0.0, not words[3], absent)
 
 
-def as_values(keys: NDArray[Any], *, single: bool) -> NDArray[np.float64]:
-    """The numbers that belong to integer keys; with `single`, the keys are those of float32 numbers."""
-    if not single:
-        return values_of(keys)
-    short = keys.astype(np.uint32)
-    top = np.uint32(1 << 31)
-    return np.where(short & top, short ^ top, ~short).view(np.float32).astype(np.float64)
-
-
 def turn_of(sign: float) -> Any:
     """A bit mask that changes the sign of a double if `sign` is negative."""
     return np.uint64(0 if sign > 0 else 1 << 63)
@@ -78,13 +67,7 @@ def turn_of(sign: float) -> Any:
 
 def ranks_of(values: NDArray[Any]) -> NDArray[Any]:
     """Convert values for comparisons in a CUDA kernel: float32 to integer keys; doubles are not changed."""
-    return single_keys(values) if values.dtype == np.float32 else values
-
-
-def single_keys(values: NDArray[np.float32]) -> NDArray[np.uint32]:
-    bits = (values + np.float32(0)).view(np.uint32)
-    top = np.uint32(1 << 31)
-    return np.where(bits & top, ~bits, bits | top)
+    return keys_of(values) if values.dtype == np.float32 else values
 
 
 @lru_cache(maxsize=16)
@@ -188,6 +171,6 @@ class Ranking:
         given = turn_of(self.sign), *self.window(), *tables
         self.objective.read_by("gather_slots", *given, shared=QUEUED + 4 * len(kept))
         out.sort()
-        values = as_values(cupy.asnumpy(out[buffer[-len(places) :].view(np.int64)]), single=single)
+        values = values_of(cupy.asnumpy(out[buffer[-len(places) :].view(np.int64)]))
         keys = cupy.asnumpy(buffer[:used]) if others else ends
-        return values, as_values(keys.reshape(2, others), single=single).T
+        return values, values_of(keys.reshape(2, others).astype(out.dtype)).T
