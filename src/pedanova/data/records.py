@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -112,6 +112,14 @@ class SourceMetadata:
     default: Mapping[str, Label] = field(default_factory=dict)  # the tool's own setting of each parameter
 
 
+def check_lengths(columns: Mapping[str, Sized]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        (first, rows), *rest = lengths.items()
+        other, others = next((n, r) for n, r in rest if r != rows)
+        raise DataError(f"{first} has {rows} rows but {other} has {others}; all columns must have the same length")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
     """A table from a source: its columns by name, before it is known which of them are parameters."""
@@ -122,11 +130,7 @@ class Records:
     curves: CurveSource | None = None  # intermediate values, if the log has them
 
     def __post_init__(self) -> None:
-        lengths = {name: len(column) for name, column in self.columns.items()}
-        if len(set(lengths.values())) > 1:
-            (first, rows), *rest = lengths.items()
-            other, others = next((n, r) for n, r in rest if r != rows)
-            raise DataError(f"{first} has {rows} rows but {other} has {others}; all columns must have the same length")
+        check_lengths(self.columns)
 
     @property
     def rows(self) -> int:

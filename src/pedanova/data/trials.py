@@ -152,15 +152,11 @@ def trials_of(
     named = *(goal.name for goal in observed.goals), *parameters
     columns: dict[str, list[Cell]] = {free_name("row", named): rows.tolist()}
     if observed.trials is not None:
-        columns[free_name("trial", named)] = [number(value) for value in observed.trials[rows].tolist()]
+        columns[free_name("trial", named)] = values_in(Column("trial", observed.trials[rows]))
     if codes is not None:
         columns[free_name("in", named)] = [MEMBERS[code] for code in codes.tolist()]
     for goal in observed.goals:
-        columns[goal.name] = [number(value) for value in goal.values[rows].tolist()]
+        columns[goal.name] = values_in(Column(goal.name, goal.values[rows]))
     for name in parameters:
         columns[name] = values_in(take({name: observed.table[name]}, rows)[name])
     return Trials(tuple(goal.name for goal in observed.goals), parameters, columns, total)
-
-
-def number(value: Any) -> Cell:
-    return None if isinstance(value, float) and math.isnan(value) else value

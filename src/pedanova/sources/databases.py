@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
 
 from pedanova.errors import DataError, FormatError, MissingLibraryError
+from pedanova.sources.tables.text import first_bytes
 
 PATIENCE = 10  # seconds to wait for a server, or for a lock
 FAMILIES = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql",
@@ -115,11 +116,7 @@ def open_database(place: str | Path) -> Iterator[Database]:
 
 
 def is_sqlite(path: Path) -> bool:
-    with suppress(OSError, ValueError):  # no permission, or a name that the system does not accept
-        if path.is_file():
-            with path.open("rb") as start:
-                return start.read(len(SQLITE)) == SQLITE
-    return False
+    return first_bytes(path, len(SQLITE)) == SQLITE
 
 
 def sqlite_path(url: str) -> Path:

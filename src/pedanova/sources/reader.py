@@ -14,6 +14,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+from pedanova.sources.tables.text import first_bytes
 from pedanova.sources.tables.text import read_text as read_utf8
 from pedanova.space.values import shown
 
@@ -59,10 +60,7 @@ def choose(
 
 
 def json_head(path: Path, size: int, suffixes: Sequence[str] = (".json",)) -> bytes:
-    if path.suffix.lower() not in suffixes or not path.is_file():
-        return b""
-    with path.open("rb") as file:
-        return file.read(size)
+    return first_bytes(path, size) if path.suffix.lower() in suffixes else b""
 
 
 def read_json(file: Path) -> Any:

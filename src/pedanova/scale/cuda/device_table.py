@@ -18,6 +18,7 @@ from pedanova.data.column import Column, cells_of
 from pedanova.data.conditions import Presence
 from pedanova.data.objectives import Goal, as_direction
 from pedanova.data.observations import describe_outside
+from pedanova.data.records import check_lengths
 from pedanova.data.regions import sign_of
 from pedanova.data.row_status import NO_OBJECTIVE, ended_note
 from pedanova.data.space_inference import choose_space
@@ -237,6 +238,8 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
     request, name = check_request(request, arrays)
     check_lengths(arrays)
     goal = arrays[name]
+    if not len(goal):
+        raise DataError("the table holds no rows; there is nothing to analyze")
     if goal.dtype.kind not in "f":
         goal = goal.astype(np.float64)
     request = directed(request, tuple(arrays))
@@ -276,11 +279,3 @@ def check_request(request: TableOptions, arrays: Mapping[str, Any]) -> tuple[Tab
             Arg("repeats", request.repeats), " needs the rows on the CPU; pass ", Arg("engine", "cpu", of="Scan")
         )
     return replace(request, repeats=None), name
-
-
-def check_lengths(arrays: Mapping[str, Any]) -> None:
-    lengths = {name: len(array) for name, array in arrays.items()}
-    if len(set(lengths.values())) > 1:
-        raise DataError(f"the columns differ in length: {', '.join(f'{n} {rows:,}' for n, rows in lengths.items())}")
-    if not next(iter(lengths.values())):
-        raise DataError("the table holds no rows; there is nothing to analyze")

@@ -135,8 +135,7 @@ def read_by_arrow(file: Path, kind: str) -> Records:
 
 def is_stream(file: Path) -> bool:
     """Whether an Arrow IPC file has the streaming format (it begins with 0xFFFFFFFF), which has no footer."""
-    with file.open("rb") as start:
-        return start.read(4) == b"\xff\xff\xff\xff"
+    return text.first_bytes(file, 4) == b"\xff\xff\xff\xff"
 
 
 def check_errno(error: Exception) -> None:
@@ -201,10 +200,7 @@ SHEET_STARTS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # the first bytes of an arc
 
 
 def is_sheet(path: Path) -> bool:
-    if path.suffix.lower() not in SHEETS or not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(4) in SHEET_STARTS
+    return path.suffix.lower() in SHEETS and text.first_bytes(path, 4) in SHEET_STARTS
 
 
 def read_sheet(path: Path, study: str | None) -> Records:

@@ -12,7 +12,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path, PurePath
@@ -51,6 +51,15 @@ def is_packed(file: PurePath) -> bool:
 def suffix_of(file: PurePath) -> str:
     """The suffix that shows the format: .csv for trials.csv and trials.csv.gz."""
     return (PurePath(file.stem).suffix if is_packed(file) else file.suffix).lower()
+
+
+def first_bytes(file: Path, size: int) -> bytes:
+    """The first bytes of a file; empty if there is no such file, or if it cannot be read."""
+    with suppress(OSError, ValueError):  # a name that the system does not accept is a ValueError
+        if file.is_file():
+            with file.open("rb") as start:
+                return start.read(size)
+    return b""
 
 
 def read_bytes(file: Path) -> bytes:
