@@ -211,7 +211,7 @@ def test_proposals_repeat_with_their_seed() -> None:
 
 
 def chance_of(trial: pa.NextTrial) -> float:
-    return float(trial.reason.split(" with ")[1].split()[0]) / 100
+    return float(trial.reason.split(" with ")[1].removeprefix("less than ").split()[0]) / 100
 
 
 def test_the_best_of_many_noisy_trials_is_hard_to_beat() -> None:

@@ -245,12 +245,17 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     drawn = data.levels.sign * objective.draw(candidates[places], DRAWS, rng)
     ends = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).T.tolist()
     better = np.mean(objective.observe(candidates[places], DRAWS, rng) < part.few.signed.min(), axis=0)
-    wins = [f"better than the best trial so far with {percent(float(one))} probability" for one in better]
+    wins = [f"better than the best trial so far with {rounded_up(float(one))} probability" for one in better]
     rows = zip(rules.values(candidates[places]), chosen, wins, ends, strict=True)
     trials = [
         NextTrial(present(one), way, why or win, m, low, high) for one, (_, way, why), win, (low, m, high) in rows
     ]
     return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
+
+
+def rounded_up(probability: float) -> str:
+    """A probability in percent; no sample out of 96 does not mean that the probability is 0."""
+    return "less than 1 %" if probability < 1.0 / DRAWS else percent(probability)
 
 
 def present(values: Mapping[str, Label | None]) -> dict[str, Label]:
