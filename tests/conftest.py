@@ -6,8 +6,11 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from math import ceil
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy, and for every program that a test starts
 
 import numpy as np
 import pytest
@@ -80,8 +83,8 @@ OUTSIDE = (  # where a browser, a server, a cluster or a kernel of Jupyter has a
 LATE = "[Uu]nraisable"  # something of an earlier test, which was collected in the midst of this one
 
 
-SLOW = Path(__file__).with_name("slow.txt")  # functions with tests that `make check` leaves out
-LONGEST = 0.2  # seconds that all tests of a function may take together in `make check`
+SLOW = Path(__file__).with_name("slow.txt")  # functions with tests that `make check` leaves out, and their seconds
+LONGEST = 0.15  # seconds that all tests of a function may take together in `make check`
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -94,21 +97,24 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         for outcome in ("passed", ""):  # calls; fixtures made and taken down
             for report in terminalreporter.stats.get(outcome, ()):
                 times[report.nodeid.partition("[")[0]] += report.duration
-        SLOW.write_text("".join(f"{name}\n" for name, time in sorted(times.items()) if time > LONGEST))
+        lines = (f"{name} {ceil(time)}\n" for name, time in sorted(times.items()) if time > LONGEST)
+        SLOW.write_text("".join(lines))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files with slow tests begin, so that no worker is left alone with one of them at the end.
+    """The longest files begin, so that no worker is left alone with one of them at the end.
 
     A test that other programs take part in is run once more where it fails, and the run says so: what they do
     on a crowded machine is not this project's to promise. What fails twice is a failure.
     """
-    slow = set(SLOW.read_text().splitlines())
-    some = [item for item in items if item.nodeid.partition("[")[0] in slow]
-    for item in some:
-        item.add_marker("slow")
-    long = {item.path for item in some}
-    items.sort(key=lambda item: item.path not in long)  # the sort is stable: files stay whole
+    slow = {name: int(seconds) for name, seconds in map(str.split, SLOW.read_text().splitlines())}
+    for item in items:
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker("slow")
+    times: Counter[str] = Counter()
+    for name, seconds in slow.items():
+        times[name.partition("::")[0]] += seconds
+    items.sort(key=lambda item: -times[item.nodeid.partition("::")[0]])  # the sort is stable: files stay in order
     if config.pluginmanager.hasplugin("rerunfailures"):
         here = Path(__file__).parent
         outside = tuple(str(here / place) for place in OUTSIDE)

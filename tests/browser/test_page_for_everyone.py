@@ -231,7 +231,7 @@ ODD = odd_analyses()
 def thirty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the many: the longest to make, and looked at twice."""
     path = tmp_path_factory.mktemp("thirty") / "r.html"
-    ODD["thirty parameters"].report(path, ladder=LADDER, **{**QUICK, "draws": 50})
+    ODD["thirty parameters"].report(path, ladder=LADDER, **QUICK)
     return path
 
 
@@ -241,7 +241,7 @@ def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, thirty: Path, kin
     if kind == "thirty parameters":
         path = thirty
     else:
-        a.report(path, **{**QUICK, "draws": 50})
+        a.report(path, ladder=LADDER, **QUICK)
     page.open(path)
     assert page.text("#headline")
     if kind == "two rows":
@@ -276,9 +276,9 @@ def test_long_names_are_told_apart(page: Page, thirty: Path) -> None:
 def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, analysis: pa.Analysis) -> None:
     analysis.save(tmp_path / "run.pedanova", rows=False)
     loaded = pa.load(tmp_path / "run.pedanova")
-    loaded.report(tmp_path / "r.html", ladder=LADDER, estimator="counts", draws=200)
+    loaded.report(tmp_path / "r.html", ladder=LADDER, estimator="counts", draws=50)
     page.open(tmp_path / "r.html")
-    wanted = {row.name: row.share for row in analysis.importance(0.1, 1.0, estimator="counts", draws=200).rows}
+    wanted = {row.name: row.share for row in analysis.importance(0.1, 1.0, estimator="counts", draws=50).rows}
     assert page.bars() == wanted
     page.click("#tab-pairs")
     assert "no longer available" in page.text("#panel-pairs")

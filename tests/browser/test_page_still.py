@@ -143,7 +143,7 @@ def growing(tmp_path: Path) -> Iterator[tuple[Explorer, Path]]:
     first = watched.begin(pytest.fail).analysis
     assert first is not None
     made = explore(
-        first, title="grows", start=(0.1, 1.0), show=False, wait=False, watched=watched, estimator="counts", draws=100
+        first, title="grows", start=(0.1, 1.0), show=False, wait=False, watched=watched, estimator="counts", draws=50
     )
     with made:
         yield made, path

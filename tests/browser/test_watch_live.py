@@ -12,7 +12,7 @@ from helpers.followed import append, begin
 from pedanova.analysis.watched import Watched
 from pedanova.report.live.server import Explorer, explore
 
-COUNTS = {"estimator": "counts", "draws": 100}
+COUNTS = {"estimator": "counts", "draws": 50}
 
 
 @pytest.fixture

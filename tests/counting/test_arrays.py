@@ -58,8 +58,16 @@ def test_rows_that_do_not_count_are_in_no_cell(observed: Observations, name: str
             assert np.allclose(found.ravel(), plain[: found.size], rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(("levels", "dtype"), [(3, np.uint8), (40, np.uint8), (40, np.uint16), (600, np.uint16)])
-@pytest.mark.parametrize("columns", [1, 2, 3, 4, 7, 33])
+FEW, SOME, SOME_WIDE, MANY = (3, np.uint8), (40, np.uint8), (40, np.uint16), (600, np.uint16)
+
+
+@pytest.mark.parametrize(
+    ("columns", "levels", "dtype"),
+    [
+        *((columns, *kind) for columns in (1, 2, 3, 4, 7) for kind in (FEW, SOME, SOME_WIDE, MANY)),
+        *((33, *kind) for kind in (SOME, MANY)),
+    ],
+)
 def test_any_number_of_threads_gives_the_same_bytes(columns: int, levels: int, dtype: type) -> None:
     random = np.random.default_rng(columns)
     table = {f"x{i}": random.random(ROWS) * 1.1 for i in range(columns)}

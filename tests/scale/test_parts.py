@@ -111,8 +111,13 @@ CHOICES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", CHOICES)
-@pytest.mark.parametrize("kept", [0, 1 << 29])
+KEPT = 1 << 29  # bytes
+OF_THE_OBJECTIVE = [one for one in CHOICES if {"direction", "levels", "reading"} & set(one) or one is CHOICES[0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"), [*((one, KEPT) for one in CHOICES), *((one, 0) for one in OF_THE_OBJECTIVE)]
+)
 def test_in_parts_or_at_once(
     table: pd.DataFrame, folder: Path, options: dict[str, Any], kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
