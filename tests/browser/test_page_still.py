@@ -14,6 +14,7 @@ from helpers.chromium import Page
 from helpers.followed import append, begin
 from pedanova.analysis.watched import Watched
 from pedanova.report.live.server import Explorer, explore
+from pedanova.report.live.session import Session
 
 LR = ".density[data-parameter=lr] svg"
 FRAME = """
@@ -142,9 +143,8 @@ def growing(tmp_path: Path) -> Iterator[tuple[Explorer, Path]]:
     watched = Watched(path, "loss")
     first = watched.begin(pytest.fail).analysis
     assert first is not None
-    made = explore(
-        first, title="grows", start=(0.1, 1.0), show=False, wait=False, watched=watched, estimator="counts", draws=50
-    )
+    session = Session(first, title="grows", options={"estimator": "counts", "draws": 50})
+    made = explore(session, show=False, wait=False, watched=watched)
     with made:
         yield made, path
 

@@ -11,6 +11,7 @@ from helpers.chromium import Page
 from helpers.followed import append, begin
 from pedanova.analysis.watched import Watched
 from pedanova.report.live.server import Explorer, explore
+from pedanova.report.live.session import Session
 
 COUNTS = {"estimator": "counts", "draws": 50}
 
@@ -25,7 +26,7 @@ def explorer(path: Path) -> Iterator[Explorer]:
     watched = Watched(path, "loss")
     first = watched.begin(pytest.fail).analysis
     assert first is not None
-    made = explore(first, title="grows", start=(0.1, 1.0), show=False, wait=False, watched=watched, **COUNTS)
+    made = explore(Session(first, title="grows", options=COUNTS), show=False, wait=False, watched=watched)
     with made:
         yield made
 

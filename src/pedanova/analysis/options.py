@@ -31,6 +31,15 @@ class Option:
     type: Callable[[str], Any] | None = None
     shell_default: Any = None  # the default on the command line, if it is a text there
 
+    @property
+    def switch(self) -> str:
+        """The option as it is typed, such as ``--save-rows``."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def typed_default(self) -> Any:
+        return self.default if self.shell_default is None else self.shell_default
+
 
 def field_of(
     kind: Reading | Scan | Question, name: str, words: str, group: Group = "the question", **more: Any

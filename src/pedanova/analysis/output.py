@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, html_table
-from pedanova.base.terminal import TableColumn, printable
+from pedanova.base.terminal import TableColumn
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
 from pedanova.counting.few_rows import sample_from, sample_kept
@@ -25,7 +25,7 @@ from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
 from pedanova.measures.surrogate.row_model import RowModel
-from pedanova.report.sentences import aim_in_words
+from pedanova.report.sentences import contents_in_words
 from pedanova.space.parameters import Space, in_words
 
 if TYPE_CHECKING:
@@ -64,22 +64,13 @@ class Output:
         return self.data.rows
 
     def __repr__(self) -> str:
-        return f"Analysis({self._in_short()})"
-
-    def _in_short(self) -> str:
-        observed = self.data.observations
-        goals = observed.goals if observed is not None else ()
-        pairs = [(str(goal.direction), goal.name) for goal in goals] or [(self.data.direction, self.data.objective)]
-        many = "parameter" if len(self.data.space) == 1 else "parameters"
-        return (
-            f"{self.data.rows:,} rows, {len(self.data.space)} {many}, {printable(aim_in_words(pairs, self.data.notes))}"
-        )
+        return f"Analysis({contents_in_words(self.data)})"
 
     def _repr_html_(self) -> str:
         """An HTML table of the search space, with notes on what was assumed, and calls to try next."""
         names, domains = list(self.data.space), [in_words(parameter) for parameter in self.data.space.values()]
         columns = [TableColumn("parameter", names, "name"), TableColumn("domain", domains, "words")]
-        title = f"{self._in_short()}. Next: .importance(), .densities(name), .reduce(), .widget()"
+        title = f"{contents_in_words(self.data)}. Next: .importance(), .densities(name), .reduce(), .widget()"
         return html_table(title, columns, notes=self.data.notes)
 
     def trials(
@@ -301,10 +292,10 @@ class Output:
         'http://127.0.0.1'
         """
         from pedanova.report.live.server import explore
+        from pedanova.report.live.session import Session
 
-        about: dict[str, Any] = {"title": title, "start": start, "source": source, "group": group}
-        stay = not in_notebook() if wait is None else wait
-        return explore(self.data, **about, port=port, show=open, wait=stay, **how)
+        session = Session(self.data, title=title, start=start, options=how, source=source, group=group)
+        return explore(session, port=port, show=open, wait=not in_notebook() if wait is None else wait)
 
 
 def _draw_importances(result: Importances, ax: Any, *, metric: str) -> Any:

@@ -242,6 +242,9 @@ def is_column(value: object) -> bool:
 
 def by_stem(places: Sequence[str]) -> dict[str, str]:
     """Name each path after its file: 'runs/a.csv' -> 'a'. If two names would be equal, use the whole paths."""
+    if len(set(places)) < len(places):
+        words = "a source is given twice; to compare studies of one file, save each study with "
+        raise QueryError(f"{words}pedanova analyze FILE --study NAME --save NAME.pedanova, and give the saved files")
     stems = [Path(place).stem for place in places]
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ import numpy as np
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import RowKeywords, count_records, request_of
-from pedanova.counting.levels import Levels
 from pedanova.data.options import Scan
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
@@ -53,16 +52,14 @@ class Watched:
         objective: object = None,
         *,
         study: str | None = None,
-        names: Sequence[str] | None = None,
-        levels: Levels | Iterable[float] | None = None,
         scan: Scan | None = None,
         **rows: Unpack[RowKeywords],
     ) -> None:
         scan = scan or Scan()
-        for name, value in (("names", names), *((name, getattr(scan, name)) for name in IN_PARTS)):
-            if value is not None:
+        for name in IN_PARTS:
+            if getattr(scan, name) is not None:
                 raise QueryError(Arg(name), " cannot be used with watch; leave it out")
-        self._request, self._levels = request_of(objective, scan.threads, **rows), levels
+        self._request = request_of(objective, scan.threads, **rows)
         self._follow = follow(data, study=study, delimiter=self._request.reading.delimiter)
         self._space: Space | None = None
         self._rows: Records | None = None  # rows that were read but not analysed yet
@@ -134,7 +131,7 @@ class Watched:
         request = self._request if space is None else replace(self._request, space=space, params=None, exclude=None)
         if self._space is not None:
             request = replace(request, reading=replace(request.reading, outside="count"))
-        return Analysis(TrialData.of(count_records(records, request, self._levels), request.threads))
+        return Analysis(TrialData.of(count_records(records, request, None), request.threads))
 
 
 def best_of(analysis: Analysis) -> float | None:

@@ -8,14 +8,13 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import guess_space, request_of, roles_in
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import TableColumn, draw_table
 from pedanova.cli.inputs import (
     as_argument,
@@ -197,14 +196,11 @@ class DensityTable(Table):
     def __init__(self, densities: Sequence[Densities]) -> None:
         self.densities = densities
 
-    def printed(self) -> Printed:
-        return self.densities[0].printed()
-
     def to_markdown(self) -> str:
         return "\n".join(one.to_markdown() for one in self.densities)
 
     def to_latex(self) -> str:
-        return "\n".join(Table.to_latex(DensityTable([one])) for one in self.densities)
+        return "\n".join(one.to_latex() for one in self.densities)
 
     def to_dict(self) -> dict[str, list[Cell]]:
         parts: list[dict[str, list[Cell]]] = [
@@ -306,19 +302,16 @@ def run_across(options: argparse.Namespace) -> int:
     if how["draws"] == DEFAULT.draws:
         how["draws"] = DRAWS
     places = [options.file, *options.others]
-    if options.group is not None:
-        if options.others:
-            raise QueryError(
-                Arg("group"), f" is for one table, not {len(places)} sources; leave out --group, or name one table"
-            )
-        objective = as_argument(OBJECTIVE, options.objective)
-        result = across(options.file, objective, group=options.group, **how, **table_options(options))
-    elif not options.others:
+    if options.group is not None and options.others:
+        raise QueryError(
+            Arg("group"), f" is for one table, not {len(places)} sources; leave out --group, or name one table"
+        )
+    if options.group is None and not options.others:
         raise QueryError(
             "across needs several studies; give more sources, or name the column of studies in ", Arg("group")
         )
-    else:
-        result = across(opened_all(places, options), **how)
+    data, objective = options.file if options.group else places, as_argument(OBJECTIVE, options.objective)
+    result = across(data, objective, group=options.group, **how, **table_options(options))
     ranks = result.ranks
     more = {
         "studies": as_rows(result.studies.to_dict()),
@@ -338,14 +331,18 @@ def run_across(options: argparse.Namespace) -> int:
 
 
 def run_difference(options: argparse.Namespace) -> int:
-    from pedanova.analysis.studies import difference
+    from pedanova.analysis.studies import difference, named_analyses
 
     if len(options.others) != 1:
         raise QueryError(
             f"difference compares two sources, not {1 + len(options.others)}; for more, use pedanova across"
         )
-    (first, a), (second, b) = opened_all([options.file, *options.others], options).items()
-    result = difference(a, b, *questions_of(options), names=(first, second), **estimation(options))
+    objective, table = as_argument(OBJECTIVE, options.objective), table_options(options)
+    studies = named_analyses([options.file, *options.others], objective, table)
+    first, second = studies
+    result = difference(
+        studies[first], studies[second], *questions_of(options), names=(first, second), **estimation(options)
+    )
     relation = result.relation
     more = {
         "studies": list(result.names),
@@ -354,22 +351,6 @@ def run_difference(options: argparse.Namespace) -> int:
         "drawn_differently": list(relation.drawn),
     }
     return answer(options, result, draw_changes, more=more, notes=result.notes)
-
-
-def opened_all(places: Sequence[str], options: argparse.Namespace) -> dict[str, Analysis]:
-    """Open each source as a separate analysis; options for reading tables are not applied to saved analyses."""
-    from pedanova.analysis.studies import by_stem
-
-    analyses = {}
-    for name, place in by_stem(places).items():
-        alone = argparse.Namespace(**(vars(options) | {"file": place}))
-        if Path(place).suffix.lower() == ".pedanova":
-            alone = argparse.Namespace(file=place)
-        analyses[name] = source_opened(alone)
-    if len(analyses) < len(places):
-        words = "a source is given twice; to compare studies of one file, save each study with "
-        raise QueryError(f"{words}pedanova analyze FILE --study NAME --save NAME.pedanova, and give the saved files")
-    return analyses
 
 
 def run_along(options: argparse.Namespace) -> int:

@@ -123,7 +123,6 @@ def as_float(text: str) -> float | None:
 def parse_smoothing(text: str) -> Any:
     if text in ("auto", "none"):
         return text
-    try:
-        return float(text)
-    except ValueError:
-        raise QueryError(f"--smoothing {text!r} must be auto, none or a bandwidth in cells") from None
+    if as_float(text) is None:
+        raise QueryError(f"--smoothing {text!r} must be auto, none or a bandwidth in cells")
+    return as_float(text)

@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = next(command.module for command in COMMANDS if command.name == options.command)
     run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
     try:
-        for name in ("output", "save", "report", "out", "figure"):  # checked before the long work
+        for name in ("output", "save", "report"):  # checked before the long work
             if getattr(options, name, None) is not None:
                 check_output_path(getattr(options, name))
         return run(options)
@@ -116,7 +116,7 @@ def left_over(command: Command | None, rest: Sequence[str], source: str = "") ->
     if command is None:
         return unknown_name(first, ("--help", "--version"), what="option")
     if first.startswith("-"):
-        flags = tuple(f"--{option.name.replace('_', '-')}" for option in command.options)
+        flags = tuple(option.switch for option in command.options)
         return unknown_name(first.partition("=")[0], (*flags, "--help"), what="option")
     if not command.source:
         return f"{first!r} is one argument too many: this command takes no source"

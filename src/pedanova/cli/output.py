@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.options import Option
 from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
@@ -24,7 +25,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, shorten
 from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
-from pedanova.report.sentences import aim_in_words, doubts_in_words
+from pedanova.report.sentences import contents_in_words, doubts_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
 MOST_SETTINGS = 4  # parameters of a row that is shown in one line
@@ -84,11 +85,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     """A description of the source and its analysis, wrapped at the line width; a path is never broken."""
     if getattr(options, "quiet", False):
         return ""
-    many = "parameter" if len(a.space) == 1 else "parameters"
-    place = printable(shown_place(options.file))
-    goals = a.data.observations.goals if a.data.observations is not None else ()
-    pairs = [(str(goal.direction), goal.name) for goal in goals] if len(goals) > 1 else [(a.direction, a.objective)]
-    words = f"{place}: {len(a):,} rows, {len(a.space)} {many}, {printable(aim_in_words(pairs, a.notes))}{_ends(a)}"
+    words = f"{printable(shown_place(options.file))}: {contents_in_words(a.data)}{_ends(a)}"
     guessed = (n for n in a.notes if n.kind == "objective" or (n.kind == "space" and not n.subject))
     words += "".join(f"; {printable(note.in_shell())}" for note in guessed)
     doubts = printable(doubts_in_words(a.notes, len(a.space)))
@@ -121,16 +118,25 @@ def _settings(rows: Observations, row: int) -> str:
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
     """The shell command `name` with the source and options of this call; `changed` contains new values for options."""
     command = next(one for one in COMMANDS if one.name == name)
-    parts = ["pedanova", name, shown_place(options.file), *words]
-    for option in command.options:
-        default = option.default if option.shell_default is None else option.shell_default
-        value = changed.get(option.name, getattr(options, option.name, default))
-        if option.group == "output" or value == default:
+    given = vars(options) | changed
+    typed = as_typed(given, (option for option in command.options if option.group != "output"))
+    return " ".join(map(quoted, ["pedanova", name, shown_place(options.file), *words, *typed]))
+
+
+def as_typed(values: Mapping[str, Any], options: Iterable[Option]) -> list[str]:
+    """The options as words of a shell command; options that have their default value are left out."""
+    words: list[str] = []
+    for option in options:
+        value = values.get(option.name, option.typed_default)
+        if value == option.typed_default:
             continue
-        flag = f"--{option.name.replace('_', '-')}"
-        values = value if isinstance(value, list) else [value]
-        parts += [flag] if option.flag else [part for one in values for part in (flag, str(one))]
-    return " ".join(map(quoted, parts))
+        if option.flag:
+            words.append(option.switch if value else f"--no-{option.switch[2:]}")
+        else:
+            words += [
+                word for one in (value if isinstance(value, list) else [value]) for word in (option.switch, str(one))
+            ]
+    return words
 
 
 def quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from pedanova.analysis.options import OBJECTIVE, TABLE
 from pedanova.analysis.watched import Watched
 from pedanova.base.terminal import printable
 from pedanova.cli.inputs import as_argument, estimation, is_saved, leave_out_group, opened, questions_of, table_options
-from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
+from pedanova.cli.output import as_typed, complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT, INNER
@@ -85,35 +85,22 @@ def run_explore(options: argparse.Namespace) -> int:
 
 def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched | None = None) -> Explorer:
     from pedanova.report.live.server import explore
+    from pedanova.report.live.session import Session
 
-    return explore(
+    session = Session(
         data,
-        port=options.port,
-        show=options.open,
-        wait=False,
         title=options.title or Path(shown_place(options.file)).name,
         start=questions_of(options),
+        options=estimation(options),
         source=source_of(options),
         group=options.group,
-        watched=watched,
-        **estimation(options),
     )
+    return explore(session, port=options.port, show=options.open, wait=False, watched=watched)
 
 
 def source_of(options: argparse.Namespace) -> str:
     """The source and its options as they were typed, for the shell commands that the page shows."""
-    words = [options.file]
-    for option in (OBJECTIVE, *TABLE):
-        value = getattr(options, option.name, option.default)
-        usual = option.default if option.shell_default is None else option.shell_default
-        flag = f"--{option.name.replace('_', '-')}"
-        if value == usual:
-            continue
-        if option.flag:
-            words.append(flag if value else f"--no-{flag[2:]}")
-        else:
-            words += [word for one in (value if option.several else [value]) for word in (flag, str(one))]
-    return shlex.join(words)
+    return shlex.join([options.file, *as_typed(vars(options), (OBJECTIVE, *TABLE))])
 
 
 def serve(explorer: Explorer) -> None:

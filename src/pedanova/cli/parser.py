@@ -359,10 +359,8 @@ def add_command(commands: Any, command: Command) -> None:
 
 
 def add_option(group: Any, option: Option) -> None:
-    flags = [f"--{option.name.replace('_', '-')}"]
-    flags = ["-o", *flags] if option.name == "output" else flags
-    default = option.default if option.shell_default is None else option.shell_default
-    shared = {"default": default, "help": option.help.replace("%", "%%")}
+    flags = ["-o", option.switch] if option.name == "output" else [option.switch]
+    shared = {"default": option.typed_default, "help": option.help.replace("%", "%%")}
     if option.flag:
         action = "store_true" if option.default is False else argparse.BooleanOptionalAction
         group.add_argument(*flags, action=action, **shared)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
+from pedanova.base.terminal import printable
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import listed
 from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance, reached_in_words
 
 if TYPE_CHECKING:
+    from pedanova.measures.questions.trial_data import TrialData
     from pedanova.measures.studies.across import Pooling
 
 ENOUGH_ROWS = 20  # with fewer target rows, a change is not mentioned
@@ -26,6 +28,14 @@ def aim_in_words(goals: Sequence[tuple[str, str]], notes: Sequence[Note]) -> str
     if "warning" in guesses:
         return f"{words} (direction not known)"
     return f"{words} (guessed from its name)" if guesses else words
+
+
+def contents_in_words(data: TrialData) -> str:
+    """The number of rows and parameters, and the objectives: "1,000 rows, 10 parameters, minimise error"."""
+    goals = data.observations.goals if data.observations is not None else ()
+    pairs = [(str(goal.direction), goal.name) for goal in goals] or [(data.direction, data.objective)]
+    many = "parameter" if len(data.space) == 1 else "parameters"
+    return f"{data.rows:,} rows, {len(data.space)} {many}, {printable(aim_in_words(pairs, data.notes))}"
 
 
 def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:

@@ -127,7 +127,7 @@ def test_the_watched_page_says_it() -> None:
             return Update(pa.analyze(settled_table(), "loss").data)
 
     first = pa.analyze({name: values[:100] for name, values in settled_table().items()}, "loss")
-    watcher = Watcher(Session(first.data, watch=True), Source())
+    watcher = Watcher(Session(first.data), Source())
     watcher.step()
     assert watcher.news()["stop"].startswith("More trials will hardly change the result: a stays first")
 

@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 def watcher_of(path: Path, objective: str = "loss") -> Watcher:
     watched = Watched(path, objective)
     first = watched.begin(pytest.fail)
-    return Watcher(Session(first.analysis, options=OPTIONS, watch=True), watched, update=watched.last)
+    return Watcher(Session(first.analysis, options=OPTIONS), watched, update=watched.last)
 
 
 def news(watcher: Watcher, since: int = 0) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def until(done: Callable[[], bool]) -> None:
 def test_no_page_no_work(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "PATIENCE", 0.05)
     quiet = Quiet()
-    watcher = Watcher(Session(pa.analyze(path, "loss").data, options=OPTIONS, watch=True), quiet).start()
+    watcher = Watcher(Session(pa.analyze(path, "loss").data, options=OPTIONS), quiet).start()
     try:
         assert not quiet.looked.wait(0.3), "nobody has asked"
         watcher.session.ask({"part": "news"})

@@ -93,7 +93,7 @@ def watch(url: str, for_optuna: str, folder: Path) -> None:
                 rows = rows[~np.isnan(rows)]
                 assert len(np.unique(rows)) == len(rows) >= seen, "a trial was seen twice"
             if seen >= 20 and watcher is None:
-                watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS, watch=True), watched)
+                watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS), watched)
             elif watcher is not None:
                 watcher.step()
                 assert watcher.trouble is None
@@ -147,7 +147,7 @@ def test_memory_stays_flat_for_an_hour(tmp_path: Path) -> None:
 
     append(100)
     watched = Watched(path, "loss")
-    watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS, watch=True), watched)
+    watcher = Watcher(Session(watched.begin(pytest.fail).analysis, options=OPTIONS), watched)
     watcher.session.watcher = watcher.news
 
     def look(number: int) -> None:

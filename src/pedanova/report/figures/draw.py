@@ -157,23 +157,34 @@ def draw_importances(
     names = nesting.order(names or list(importances))[::-1]
     rows = [importances[name] for name in names]
     ax, ink = axes_with_ink(ax, 6.4, 1.2 + 0.3 * len(rows))
-    values = np.array([100 * max(0.0, getattr(row, metric)) for row in rows])
-    places = np.arange(len(rows))
+    values = [100 * max(0.0, getattr(row, metric)) for row in rows]
     fills = [ink["noise"] if is_faint(row) else ink["target"] for row in rows]
-    ax.barh(places, values, color=fills, height=0.7)
+    ends = None
     if metric == "share" and any(row.low is not None for row in rows):
-        ends = np.array([[100 * (row.low or 0.0), 100 * (row.high or 0.0)] for row in rows])
-        spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
-        ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
+        ends = [(100 * (row.low or 0.0), 100 * (row.high or 0.0)) for row in rows]
     shown = plain_names(names)
-    name_bars(
-        ax,
-        [row_label(row, shown[row.name], nesting) for row in rows],
-        f"{'importance' if metric == 'share' else metric} (%)",
-    )
-    ax.set_xlim(left=0)
+    labels = [row_label(row, shown[row.name], nesting) for row in rows]
+    draw_bars(ax, values, fills, labels, f"{'importance' if metric == 'share' else metric} (%)", ends)
     title(ax, importances.heading())
     return ax
+
+
+def draw_bars(
+    ax: Axes,
+    values: Sequence[float],
+    fills: Sequence[str],
+    labels: Sequence[str],
+    words: str,
+    ends: Sequence[tuple[float, float]] | None = None,
+) -> None:
+    """Draw horizontal bars from the bottom up, each with the interval in `ends`; `words` is the label of the x axis."""
+    places = np.arange(len(values))
+    ax.barh(places, values, color=fills, height=0.7)
+    if ends is not None:
+        spans = np.abs(np.array(ends) - np.reshape(values, (-1, 1))).T
+        ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=colours_of(ax)["ink"], elinewidth=1, capsize=2)
+    name_bars(ax, labels, words)
+    ax.set_xlim(left=0)
 
 
 def row_label(row: Importance, shown: str, nesting: Nesting) -> str:
@@ -189,29 +200,22 @@ def draw_profile(profile: Profile, ax: Axes | None = None) -> Axes:
     """Draw stacked bands of ratios over the target's quantile, with the strictest target on the left."""
     if not profile.steps:
         raise QueryError("no target has enough rows in this region; choose a wider region")
-    quantiles = [100 * float(step.quantile) for step in profile.steps]
-    ax = draw_bands(quantiles, [step.rows for step in profile.steps], ax)
-    low, high = ax.get_xlim()
-    ticks = [q for q in (0.1, 0.3, 1, 3, 10, 30, 100) if low <= q <= high]
-    ax.set_xticks(ticks, [short(tick) for tick in ticks], minor=False)
-    ax.minorticks_off()
-    ax.set_xlabel("target: the best … % of all rows")
-    return ax
-
-
-def draw_bands(steps: Sequence[float], answers: Sequence[Sequence[Importance]], ax: Axes | None) -> Axes:
-    """Draw stacked bands of ratios over `steps` on a log scale, sorted by the last step."""
     ax, ink = axes_with_ink(ax, 6.4, 4.0)
-    names = [row.name for row in answers[-1]]
-    ratios = [{row.name: 100 * row.ratio for row in rows} for rows in answers]
+    quantiles = [100 * float(step.quantile) for step in profile.steps]
+    names = [row.name for row in profile.steps[-1].rows]
+    ratios = [{row.name: 100 * row.ratio for row in step.rows} for step in profile.steps]
     steps_down = max(1, min(SHADES, len(names)) - 1)  # the first bands differ most, the last share one shade
     shades = [mixed(ink["target"], ink["card"], min(1.0, place / steps_down)) for place in range(len(names))]
     bands = [[step[name] for step in ratios] for name in names]
     shown = plain_names(names)
     labels = [shown[name] for name in names]
-    ax.stackplot(steps, bands, colors=shades, labels=labels, edgecolor=ink["soft"], linewidth=0.6)
+    ax.stackplot(quantiles, bands, colors=shades, labels=labels, edgecolor=ink["soft"], linewidth=0.6)
     ax.set_xscale("log")
-    ax.set_xlim(steps[0], steps[-1])
+    ax.set_xlim(quantiles[0], quantiles[-1])
+    ticks = [q for q in (0.1, 0.3, 1, 3, 10, 30, 100) if quantiles[0] <= q <= quantiles[-1]]
+    ax.set_xticks(ticks, [short(tick) for tick in ticks], minor=False)
+    ax.minorticks_off()
+    ax.set_xlabel("target: the best … % of all rows")
     ax.set_ylim(0, 100)
     ax.set_ylabel("ratio (%)")
     handles, labels = ax.get_legend_handles_labels()
@@ -271,12 +275,6 @@ FADED = 0.65  # part of the background colour in cells within chance
 TIMES = {0.25: "≤ ¼", 0.5: "½", 1.0: "1", 2.0: "2", 4.0: "≥ 4"}
 
 
-def box(i: int, j: int, fill: str, edge: str, *, hatch: str | None = None) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=hatch, linewidth=0.8)
-
-
 def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axes:
     """Draw the strongest pairs as bars; ~ marks pairs without a clear interaction."""
     rows = interactions.rows[:LISTED][::-1]
@@ -284,9 +282,8 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
     shown = plain_names(list(dict.fromkeys(name for pair in interactions for name in pair)))
     values = [100 * max(0.0, row.interaction) for row in rows]
     fills = [ink["target"] if row.significant else ink["noise"] for row in rows]
-    ax.barh(range(len(rows)), values, color=fills, height=0.7)
     labels = [f"{'' if row.significant else NOISE}{shown[row.first]} × {shown[row.second]}" for row in rows]
-    name_bars(ax, labels, "interaction (% of the variance)")
+    draw_bars(ax, values, fills, labels, "interaction (% of the variance)")
     ax.set_xlim(0, max(LEAST_PERCENT, 1.05 * max(values, default=0.0)))
     left = len(interactions.rows) - len(rows)
     more = f"; {left:,} weaker {'pair is' if left == 1 else 'pairs are'} not shown" if left else ""
@@ -300,6 +297,10 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
     The text "3 / 10" in a cell means that 3 of its 10 rows are in the target. Colours end at ¼ and 4 times the mean.
     Pale cells may differ from the mean by chance. In hatched cells, fewer than five target rows are expected.
     """
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, LogNorm
+    from matplotlib.patches import Rectangle
+
     rows, columns = plane.target.shape
     ax, ink = axes_with_ink(ax, 2.4 + 0.62 * rows, max(3.0, 1.6 + 0.42 * columns))
     dark = is_dark(ax)
@@ -311,7 +312,8 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
             fill = lift_colour(float(lift[i, j]), dark=dark)
             fill = fill if significant[i, j] else mixed(fill, ink["ground"], FADED)
             sparse = "////" if expected[i, j] < ENOUGH else None
-            ax.add_patch(box(i, j, fill, mixed(fill, ink["ink"], 0.18), hatch=sparse))
+            cell = {"facecolor": fill, "edgecolor": mixed(fill, ink["ink"], 0.18), "hatch": sparse, "linewidth": 0.8}
+            ax.add_patch(Rectangle((i - 0.5, j - 0.5), 1, 1, **cell))
             words = f"{plane.target[i, j]:,}/{plane.region[i, j]:,}"
             paper = {"facecolor": fill, "edgecolor": "none", "pad": 0.6}
             ax.text(i, j, words, ha="center", va="center", fontsize="x-small", color=ink_on(fill), bbox=paper)
@@ -323,9 +325,6 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
     ax.tick_params(length=0)
     ax.set_xlabel(shown[plane.first])
     ax.set_ylabel(shown[plane.second])
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, LogNorm
-
     stops = np.geomspace(LIFTS[0], LIFTS[-1], 128)
     scale = ListedColormap([lift_colour(float(one), dark=dark) for one in stops])
     mappable = ScalarMappable(LogNorm(LIFTS[0], LIFTS[-1]), scale)
@@ -380,16 +379,10 @@ def draw_gains(gains: Gains, ax: Axes | None = None) -> Axes:
     rows = gains.rows[::-1]
     amounts: list[Amount | Gain] = [gains.total, *rows]
     ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.3 * len(amounts))
-    values = np.array([one.gain for one in amounts])
-    ends = np.array([[one.low, one.high] for one in amounts])
-    places = np.arange(len(amounts))
     fills = [ink["region"], *(ink["noise"] if row.verdict == "safe" else ink["target"] for row in rows)]
-    ax.barh(places, values, color=fills, height=0.7)
-    spans = np.abs(np.stack([values - ends[:, 0], ends[:, 1] - values]))
-    ax.errorbar(values, places, xerr=spans, fmt="none", ecolor=ink["ink"], elinewidth=1, capsize=2)
     shown = plain_names([row.name for row in rows])
     labels = ["all together", *(f"{shown[row.name]}{' (safe)' if row.verdict == 'safe' else ''}" for row in rows)]
-    name_bars(ax, labels, f"gain in {gains.objective}")
-    ax.set_xlim(left=0)
+    ends = [(one.low, one.high) for one in amounts]
+    draw_bars(ax, [one.gain for one in amounts], fills, labels, f"gain in {gains.objective}", ends)
     title(ax, gains.heading())
     return ax

@@ -17,11 +17,9 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from threading import Thread
-from typing import Any, Self, TypeAlias, TypeVar, Unpack
+from typing import Any, Self, TypeAlias, TypeVar
 
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
-from pedanova.measures.question import How
-from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.live.watch import Watcher, Watches
@@ -456,24 +454,11 @@ def listening(port: int) -> socket.socket:
 
 
 def explore(
-    a: TrialData,
-    *,
-    title: str,
-    start: tuple[object, object],
-    source: str = "",
-    port: int = 0,
-    show: bool = True,
-    wait: bool = True,
-    watched: Watches | None = None,
-    group: str | None = None,
-    **options: Unpack[How],
+    session: Session, *, port: int = 0, show: bool = True, wait: bool = True, watched: Watches | None = None
 ) -> Explorer:
-    """Serve an analysis as a live page. `watched` re-reads a growing source; `group` is the column of study names."""
-    if group is not None and watched is None:
-        groups_by(a, group)  # an unusable column is an error before serving
-    session = Session(
-        a, title=title, start=start, options=options, source=source, watch=watched is not None, group=group
-    )
+    """Serve the live page of a session; `watched` re-reads its source while the source grows."""
+    if session.group is not None and watched is None:
+        groups_by(session.analysis, session.group)  # an unusable column is an error before serving
     watcher = None if watched is None else Watcher(session, watched).start()
     explorer = Explorer(session, port=port, watcher=watcher)
     if show and not explorer.open():

@@ -100,8 +100,6 @@ class Session:
         The options of `Analysis.importance` for every answer; they are checked at the start.
     source
         The source and its options as in a shell command, such as ``trials.csv --objective error``.
-    watch
-        Whether `renew` may replace the analysis by a newer one.
     group
         The column that names the study of each row, if studies are shown side by side.
     """
@@ -114,10 +112,9 @@ class Session:
         start: tuple[object, object] = QUESTIONS[0],
         options: Mapping[str, Any] | None = None,
         source: str = "",
-        watch: bool = False,
         group: str | None = None,
     ) -> None:
-        self.title, self.source, self.watch, self.group = title, source, watch, group
+        self.title, self.source, self.group = title, source, group
         self.options = check_options(options or {})
         self.start = PageQuestion(
             target=as_region(start[0], "target"),
@@ -147,8 +144,8 @@ class Session:
         now = self._state
         _ = now.analysis.excerpt  # the sample of a large table is drawn before it is needed
         facts = page_facts(now.analysis, self.title, self.start, **self.options)
-        about = {"live": live, "watch": self.watch, "source": self.source, "version": now.version, "group": self.group}
-        return facts | about | {"ask": can_be_asked(now.analysis)}
+        about = {"live": live, "source": self.source, "version": now.version, "group": self.group}
+        return facts | about | {"watch": self.watcher is not None, "ask": can_be_asked(now.analysis)}
 
     def request(self, data: Any) -> PageRequest:
         return PageRequest.parse(data, self.analysis.space)

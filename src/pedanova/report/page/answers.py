@@ -47,7 +47,7 @@ from pedanova.measures.surrogate.estimate import Glance
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
-from pedanova.report.page.facts import bins_for, density_to_json, digits, exact, inside_span
+from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, rounded
 from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_text, lines_of, python_rows
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
@@ -550,7 +550,7 @@ def objectives(
     places = np.argwhere(plane.region > 0).tolist()
     cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
     axes = [
-        {"name": name, "direction": direction, "log": log, "edges": digits(edges, 6)}
+        {"name": name, "direction": direction, "log": log, "edges": [rounded(edge, 6) for edge in edges.tolist()]}
         for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
     ]
     return {

@@ -220,28 +220,12 @@ def parameter_of(name: str, parameter: Parameter, shape: Bins | None, short: str
     }
 
 
-DIGITS = 4
-MOST_PLACES = 15
-
-
-def rounded(value: float, digits: int = DIGITS) -> float | int | None:
+def rounded(value: float, digits: int = 4) -> float | int | None:
     """The value with `digits` significant digits, or None if the value is not finite."""
     if not math.isfinite(value):
         return None
     short = float(f"{value:.{digits}g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
-
-
-def digits(values: Iterable[float], many: int = DIGITS) -> list[float | int | None]:
-    """Round numbers; `many` is the number of significant digits. Numbers that are not finite become None."""
-    given = np.fromiter(values, dtype=np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        places = many - 1 - np.floor(np.log10(np.abs(given)))
-    if not np.all(np.isfinite(places) | (given == 0)) or np.any(np.abs(places[given != 0]) > MOST_PLACES):
-        return [rounded(value, many) for value in given.tolist()]
-    scale = 10.0 ** np.where(given == 0, 0.0, places)  # a power of ten is exact, so the division rounds correctly
-    short = np.where(places < 0, np.round(given * scale) * 10.0**-places, np.round(given * scale) / scale)
-    return [int(value) if value.is_integer() else value for value in np.where(given == 0, 0.0, short).tolist()]
 
 
 def parts(values: NDArray[np.float64], places: int = 5) -> list[float]:
@@ -305,6 +289,3 @@ def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
     if inside == good["at"]:
         return good
     return {"at": inside, "words": ", ".join(f"{short(start)} to {short(stop)}" for start, stop in inside)}
-
-
-# --- rungs of the sliders ----------------------------------------------------------------------------

@@ -369,6 +369,3 @@ def shell_rows(rows: Region) -> str:
         return ",".join(ends)
     low, high = part_ends(rows)
     return f"{low!r}..{high!r}" if low else repr(high)
-
-
-# --- lines of code -----------------------------------------------------------------------------------
