@@ -292,9 +292,19 @@ def shares_truth(problem: Problem, folder: str | None) -> np.ndarray:
     return kept_truth(world, place)[0]
 
 
+def marked(marks: list[str | None]) -> dict[str, Any]:
+    """The column that says which trials were proposed."""
+    return {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
+
+
+def proposed(problem: Problem, settings: Any, objective: Any, marks: Any, many: int, way: str, seed: int) -> list[Any]:
+    trials = problem.analyze(settings, objective, **marked(marks)).next_trials(many, way, seed=seed)
+    return [completed(problem.space, trial.values) for trial in trials]
+
+
 def judged(problem: Problem, settings: Any, objective: Any, marks: list[str | None], truth: Any) -> Record:
-    more = {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
-    result = problem.analyze(settings, objective, number=np.arange(len(objective)), **more).importance(force=True)
+    number = np.arange(len(objective))
+    result = problem.analyze(settings, objective, number=number, **marked(marks)).importance(force=True)
     rows = [result[name] for name in problem.space]
     ratios, exact = np.array([row.ratio for row in rows]), np.maximum(truth, 0.0) / np.maximum(truth, 0.0).sum()
     inside = [(row.low or 0.0) - 1e-4 <= one <= (row.high or 0.0) + 1e-4 for row, one in zip(rows, truth, strict=True)]
@@ -313,14 +323,10 @@ def next_case(name: str, folder: str | None, seed: int, way: str) -> list[Record
     records = []
     while len(objective) < MARKS[-1]:
         many = min(BATCH, next(mark for mark in MARKS if mark > len(objective)) - len(objective))
-        if way == "random":
-            fresh: list[Any] = problem.draw(many, rng)
-        else:
-            more = {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
-            trials = problem.analyze(settings, objective, **more).next_trials(many, way, seed=seed)
-            fresh = [completed(problem.space, trial.values) for trial in trials]
+        at_random = way == "random"
+        fresh = problem.draw(many, rng) if at_random else proposed(problem, settings, objective, marks, many, way, seed)
         settings += fresh
-        marks += [None if way == "random" else way] * many
+        marks += [None if at_random else way] * many
         objective = np.concatenate([objective, problem.run(fresh, rng)])
         if len(objective) in MARKS:
             record = judged(problem, settings, objective, marks, truth)
@@ -338,9 +344,7 @@ def win_case(name: str, folder: str | None, seed: int) -> list[Record]:
     start = problem.run(first, rng)
     settings, objective, marks = list(first), start, [None] * FIRST
     while len(objective) < 2 * FIRST:
-        more = {"pedanova_next": np.array(marks, dtype=object)} if any(marks) else {}
-        trials = problem.analyze(settings, objective, **more).next_trials(BATCH, "win", seed=seed)
-        fresh = [completed(problem.space, trial.values) for trial in trials]
+        fresh = proposed(problem, settings, objective, marks, BATCH, "win", seed)
         settings, marks = settings + fresh, marks + ["win"] * BATCH
         objective = np.concatenate([objective, problem.run(fresh, rng)])
     optuna.logging.set_verbosity(optuna.logging.ERROR)

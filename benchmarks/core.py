@@ -17,7 +17,8 @@ import sys
 import time
 
 import numpy as np
-from shared import Lines, Work, describe, medians, options_of, optuna_study, take_turns, without_kernel
+from samples import Sample, study_of
+from shared import Lines, Work, describe, medians, options_of, optuna_parts, take_turns, without_kernel
 
 import pedanova as pa
 from pedanova.base.threads import as_threads, spread
@@ -48,13 +49,6 @@ def read_once(data: dict[str, np.ndarray], objective: np.ndarray, threads: int) 
     return sum(spread(lambda column: float(column.max()), [*data.values(), objective], threads=threads))
 
 
-def ask_optuna(study: object) -> list[str]:
-    import optuna
-
-    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
-    return list(optuna.importance.get_param_importances(study, evaluator=evaluator))
-
-
 def compare(rows: int, columns: int, repeats: int) -> list[str]:
     data, objective = make_data(rows, columns)
     cores = as_threads(None)
@@ -66,11 +60,8 @@ def compare(rows: int, columns: int, repeats: int) -> list[str]:
         "numpy": lambda: ask_numpy(data, objective),
     }
     if rows <= OPTUNA_ROWS and columns <= 4:
-        from optuna.distributions import FloatDistribution
-
-        lists = {name: column.tolist() for name, column in data.items()}
-        study = optuna_study(lists, dict.fromkeys(data, FloatDistribution(-5, 5)), objective.tolist())
-        contestants["optuna"] = lambda: ask_optuna(study)
+        study = study_of(Sample(dict.fromkeys(data, pa.Float(-5, 5)), data, objective), "ranges")
+        contestants["optuna"] = lambda: optuna_parts(study)
     took = medians(take_turns(contestants, min(repeats, 3) if rows * columns > 10**8 else repeats))
     own = took["pedanova"]
     return [

@@ -15,8 +15,6 @@ the processor time of both, which other work hardly lengthens.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import random
 import statistics
@@ -30,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from shared import options_of
 
 import pedanova as pa
 from pedanova.report.live.session import Session
@@ -85,19 +84,14 @@ def table(rows: int, parameters: int) -> pa.Analysis:
 
 def lattice(folder: Path) -> pa.Analysis:
     """All 41 million settings, as numbers of their places."""
-    import pyarrow.parquet as pq
+    from tables import read_table
 
-    facts = json.loads((folder / f"{LATTICE}.json").read_text())
-    sizes = {name: len(one.get("grid") or one["choices"]) for name, one in facts["space"].items()}
-    goal = facts["objectives"][facts["main_objective"]]
-    objective = pq.read_table(folder / f"{LATTICE}.parquet")[0].to_numpy().astype(np.float32)
-    columns, inner = {}, len(objective)
-    for name, size in sizes.items():
-        inner //= size
-        columns[name] = np.tile(np.repeat(np.arange(size, dtype=np.uint8), inner), len(objective) // inner // size)
+    table = read_table(folder, LATTICE)
+    sizes, rows = dict(zip(table.names, table.sizes, strict=True)), np.arange(len(table.objective))
+    columns = {name: table.of(i, rows).astype(np.uint8) for i, name in enumerate(sizes)}
     space = {name: pa.Ordinal(list(range(size))) for name, size in sizes.items()}
     begin = time.perf_counter()
-    a = pa.analyze(columns, objective, direction=goal["direction"], space=space)
+    a = pa.analyze(columns, table.objective.astype(np.float32), direction="min", space=space)
     print(f"counted in {1e3 * (time.perf_counter() - begin):.0f} ms", flush=True)
     beside_plain(a, sizes)
     return a
@@ -236,7 +230,7 @@ def print_unless_url(line: str) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options_of(__doc__)
     parser.add_argument("--tables", nargs="*", default=list(LIMITS), metavar="ROWSxPARAMETERS")
     parser.add_argument("--lattice", type=Path)
     parser.add_argument("--brushes", type=int, default=50)

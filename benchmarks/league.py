@@ -35,7 +35,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from shared import Lines, append_records, describe, ints, options_of, read_records, words
+from shared import Lines, append_records, describe, ints, options_of, optuna_parts, read_records, words
 
 # isort: split
 import numpy as np
@@ -88,21 +88,16 @@ def by_histogram(sample: Sample, questions: Sequence[Question]) -> Iterator[Answ
 
 
 def by_optuna(sample: Sample, questions: Sequence[Question], form: str, local: bool) -> Iterator[Answer]:
-    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-
     study = study_of(sample, form)
     for target, region in questions:
-        how = PedAnovaImportanceEvaluator(target_quantile=target, region_quantile=region, evaluate_on_local=local)
-        yield in_order(sample, get_param_importances(study, evaluator=how))
+        how = {"target_quantile": target, "region_quantile": region, "evaluate_on_local": local}
+        yield in_order(sample, optuna_parts(study, **how))
 
 
 def by_fanova(sample: Sample, questions: Sequence[Question]) -> Iterator[Answer]:
-    from optuna.importance import FanovaImportanceEvaluator, get_param_importances
-
     if any(isinstance(one, pa.Categorical) and len(one.choices) > FANOVA_CHOICES for one in sample.space.values()):
         raise ValueError(f"more than {FANOVA_CHOICES} categories take it too long")
-    how = FanovaImportanceEvaluator(seed=0)
-    answer = in_order(sample, get_param_importances(study_of(sample, "ranges"), evaluator=how))
+    answer = in_order(sample, optuna_parts(study_of(sample, "ranges"), "Fanova", seed=0))
     yield from [answer] * len(questions)
 
 

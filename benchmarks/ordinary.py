@@ -25,10 +25,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shared import Lines, options_of, optuna_study, take_turns, words
+from shared import Lines, options_of, optuna_parts, take_turns, words
 
 # isort: split
 import numpy as np
+from samples import Sample, study_of
 
 import pedanova as pa
 
@@ -46,19 +47,6 @@ def table(rows: int, parameters: int) -> tuple[dict[str, Any], Any, dict[str, An
     x = [columns[f"x{j}"] for j in range(3)]
     loss = 4 * (x[0] - 0.3) ** 2 + 2 * np.abs(x[1] - 0.6) * (x[2] + 0.5) + 0.5 * (columns["kind"] == "a")
     return columns, loss + 0.1 * rng.normal(size=rows), space
-
-
-def peer_study(columns: dict[str, Any], loss: Any) -> Any:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
-
-    kinds = dict.fromkeys(columns, FloatDistribution(0, 1)) | {"kind": CategoricalDistribution(["a", "b", "c"])}
-    return optuna_study({name: column.tolist() for name, column in columns.items()}, kinds, loss.tolist())
-
-
-def by_optuna(study: Any, **how: Any) -> None:
-    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
-
-    get_param_importances(study, evaluator=PedAnovaImportanceEvaluator(**how))
 
 
 def least(work: Callable[[pa.Analysis], object], make: Callable[[], pa.Analysis], repeats: int) -> float:
@@ -97,11 +85,11 @@ def cells_of(rows: int, parameters: int, repeats: int, *, answers: bool) -> list
 def answer_and_peers(rows: int, parameters: int, repeats: int) -> tuple[float, float, float]:
     """CPU seconds of `analyze` and `importance`, of Optuna's evaluator, and of its quickest configuration, in turns."""
     columns, loss, space = table(rows, parameters)
-    study = peer_study(columns, loss)
+    study = study_of(Sample(space, columns, loss), "ranges")
     works: dict[str, Callable[[], object]] = {
         "ours": lambda: pa.analyze(columns, loss, space=space, direction="min").importance(),
-        "Optuna": lambda: by_optuna(study),
-        "quickest": lambda: by_optuna(study, evaluate_on_local=False),
+        "Optuna": lambda: optuna_parts(study),
+        "quickest": lambda: optuna_parts(study, evaluate_on_local=False),
     }
     spent = take_turns(works, repeats, time.process_time)
     ours, peer, quickest = (min(spent[name]) for name in works)
@@ -110,10 +98,11 @@ def answer_and_peers(rows: int, parameters: int, repeats: int) -> tuple[float, f
 
 def command_and_start(repeats: int, trials: int = 200, parameters: int = 12) -> tuple[float, float]:
     """CPU seconds of ``pedanova analyze study.db`` as a process of its own, and of one that imports NumPy alone."""
-    columns, loss, _ = table(trials, parameters)
+    columns, loss, space = table(trials, parameters)
     with tempfile.TemporaryDirectory() as folder:
-        study = peer_study(columns, loss)
         import optuna
+
+        study = study_of(Sample(space, columns, loss), "ranges")
 
         stored = optuna.create_study(storage=f"sqlite:///{folder}/study.db", direction="minimize")
         stored.add_trials(study.trials)

@@ -13,10 +13,12 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
-from shared import Lines, options_of, optuna_study, tunability
+from samples import Sample, study_of, tunability_of
+from shared import Lines, options_of, optuna_parts
 
 import pedanova as pa
 
@@ -49,78 +51,53 @@ def diverged(table: Table, random: np.random.Generator) -> np.ndarray:
 
 
 CASES = {function.__name__: function for function in (noise, cliff, twins, diverged)}
+SPACE = {name: pa.Float(0, 1) for name in NAMES[:3]} | {"d": pa.Categorical(LEVELS)}
 
 
-def make(case: str, rows: int, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def make(case: str, rows: int, seed: int) -> Sample:
     random = np.random.default_rng(seed)
     table: dict[str, np.ndarray] = {name: random.random(rows) for name in NAMES[:3]}
     table["d"] = random.choice(LEVELS, rows)
-    return table, CASES[case](table, random)
+    return Sample(SPACE, table, CASES[case](table, random))
 
 
-def ask_pedanova(table: Table, objective: np.ndarray, **question: object) -> Parts:
-    space = {name: pa.Float(0, 1) for name in NAMES[:3]} | {"d": pa.Categorical(LEVELS)}
-    found = pa.analyze(dict(table), objective, space=space).importance(**question)
+def analyzed(sample: Sample) -> pa.Analysis:
+    return pa.analyze(sample.columns, sample.objective, space=SPACE)
+
+
+def ask_pedanova(sample: Sample, **question: object) -> Parts:
+    found = analyzed(sample).importance(**question)
     return {name: row.ratio if row.significant else 0.0 for name, row in found.items()}
 
 
-def ask_inside(table: Table, objective: np.ndarray) -> Parts:
-    """Among the better half: what makes the last step?"""
-    return ask_pedanova(table, objective, target=0.1, region=0.5)
+def ask_forest(sample: Sample) -> Parts:
+    return dict(pa.forest_effects(analyzed(sample).data.observed(), threads=None).ratios)
 
 
-def ask_forest(table: Table, objective: np.ndarray) -> Parts:
-    space = {name: pa.Float(0, 1) for name in NAMES[:3]} | {"d": pa.Categorical(LEVELS)}
-    a = pa.analyze(dict(table), objective, space=space)
-    return dict(pa.forest_effects(a.data.observed(), threads=None).ratios)
+def ask_optuna(sample: Sample, evaluator: str) -> Parts:
+    how = {} if evaluator == "PedAnova" else {"seed": 0}
+    return optuna_parts(study_of(sample, "ranges"), evaluator, **how)
 
 
-def study_of(table: Table, objective: np.ndarray) -> object:
-    from optuna.distributions import CategoricalDistribution, FloatDistribution
-
-    kinds = {name: FloatDistribution(0, 1) for name in NAMES[:3]} | {"d": CategoricalDistribution(LEVELS)}
-    return optuna_study({name: column.tolist() for name, column in table.items()}, kinds, objective.tolist())
-
-
-def ask_optuna(evaluator: str) -> Callable[[Table, np.ndarray], Parts]:
-    def ask(table: Table, objective: np.ndarray) -> Parts:
-        import optuna
-
-        kind = getattr(optuna.importance, evaluator)
-        how = {} if evaluator.startswith("Ped") else {"seed": 0}
-        return dict(optuna.importance.get_param_importances(study_of(table, objective), evaluator=kind(**how)))
-
-    return ask
-
-
-def ask_hypershap(table: Table, objective: np.ndarray) -> Parts:
-    from ConfigSpace import Categorical, Float
-
-    parameters = [*(Float(name, (0.0, 1.0)) for name in NAMES[:3]), Categorical("d", LEVELS)]
-    return tunability(parameters, {name: column.tolist() for name, column in table.items()}, objective.tolist())
-
-
-PEERS: dict[str, tuple[str, Callable[[Table, np.ndarray], Parts]]] = {
+PEERS: dict[str, tuple[str, Callable[[Sample], Parts]]] = {
     "pedanova (what is noise: 0)": ("pedanova", ask_pedanova),
-    "pedanova, best 10 % in the better half": ("pedanova", ask_inside),
+    "pedanova, best 10 % in the better half": ("pedanova", partial(ask_pedanova, target=0.1, region=0.5)),
     "pedanova, forest f-ANOVA": ("sklearn", ask_forest),
-    "Optuna PED-ANOVA": ("optuna", ask_optuna("PedAnovaImportanceEvaluator")),
-    "Optuna f-ANOVA": ("optuna", ask_optuna("FanovaImportanceEvaluator")),
-    "Optuna MDI": ("optuna", ask_optuna("MeanDecreaseImpurityImportanceEvaluator")),
-    "HyperSHAP tunability": ("hypershap", ask_hypershap),
+    "Optuna PED-ANOVA": ("optuna", partial(ask_optuna, evaluator="PedAnova")),
+    "Optuna f-ANOVA": ("optuna", partial(ask_optuna, evaluator="Fanova")),
+    "Optuna MDI": ("optuna", partial(ask_optuna, evaluator="MeanDecreaseImpurity")),
+    "HyperSHAP tunability": ("hypershap", tunability_of),
 }
 
 
-def score(
-    ask: Callable[[Table, np.ndarray], Parts], case: str, rows: int, seeds: int
-) -> tuple[list[Parts], float, str]:
+def score(ask: Callable[[Sample], Parts], case: str, rows: int, seeds: int) -> tuple[list[Parts], float, str]:
     """What was answered seed by seed, the seconds of the processor, and why it was not."""
     answers, spent = [], []
     for seed in range(seeds):
-        table, objective = make(case, rows, seed)
+        sample = make(case, rows, seed)
         begin = time.process_time()
         try:
-            answers.append(ask(table, objective))
+            answers.append(ask(sample))
         except Exception as error:  # a refusal is an answer too
             return [], 0.0, f"{type(error).__name__}: {str(error).splitlines()[0][:70]}"
         spent.append(time.process_time() - begin)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from zlib import crc32
 
-from shared import by_tpe, optuna_study, tunability
+from shared import by_tpe, optuna_study
 
 # isort: split
 import numpy as np
@@ -228,14 +228,23 @@ def is_geometric(values: Sequence[Any]) -> bool:
 
 
 def tunability_of(sample: Sample) -> dict[str, float]:
-    """HyperSHAP's answer."""
-    from ConfigSpace import Categorical, Float, Integer
+    """HyperSHAP's parts of what tuning gains over the default."""
+    from ConfigSpace import Categorical, Configuration, ConfigurationSpace, Float, Integer
+    from hypershap import ExplanationTask, HyperSHAP
 
-    parameters: list[Any] = []
+    space, columns = ConfigurationSpace(), plain(sample)
     for name, parameter in sample.space.items():
         if isinstance(parameter, pa.Categorical | pa.Ordinal):
-            parameters.append(Categorical(name, list(choices_of(parameter))))
+            space.add(Categorical(name, list(choices_of(parameter))))
         else:
             kind = Integer if isinstance(parameter, pa.Int) else Float
-            parameters.append(kind(name, (parameter.low, parameter.high), log=parameter.log))
-    return tunability(parameters, plain(sample), sample.objective.tolist())
+            space.add(kind(name, (parameter.low, parameter.high), log=parameter.log))
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    data = [
+        (Configuration(space, values=row), -value) for row, value in zip(rows, sample.objective.tolist(), strict=True)
+    ]
+    shares = HyperSHAP(ExplanationTask.from_data(space, data)).tunability(space.get_default_configuration())
+    names = list(space.keys())
+    first = {names[key[0]]: max(float(value), 0.0) for key, value in shares.dict_values.items() if len(key) == 1}
+    total = sum(first.values()) or 1.0
+    return {name: value / total for name, value in first.items()}

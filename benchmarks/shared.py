@@ -162,25 +162,12 @@ def by_tpe(suggest: Callable[[Any], float], trials: int, seed: int) -> Any:
     return study
 
 
-# --- HyperSHAP -------------------------------------------------------------------------------------
+def optuna_parts(study: Any, evaluator: str = "PedAnova", **how: Any) -> dict[str, float]:
+    """What one of Optuna's evaluators answers."""
+    from optuna import importance
 
-
-def tunability(
-    parameters: Sequence[Any], columns: Mapping[str, Sequence[Any]], values: Iterable[float]
-) -> dict[str, float]:
-    """HyperSHAP's parts of what tuning gains over the default; parameters are ConfigSpace's, lower is better."""
-    from ConfigSpace import Configuration, ConfigurationSpace
-    from hypershap import ExplanationTask, HyperSHAP
-
-    space = ConfigurationSpace()
-    space.add(*parameters)
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    data = [(Configuration(space, values=row), -value) for row, value in zip(rows, values, strict=True)]
-    shares = HyperSHAP(ExplanationTask.from_data(space, data)).tunability(space.get_default_configuration())
-    names = list(space.keys())
-    first = {names[key[0]]: max(float(value), 0.0) for key, value in shares.dict_values.items() if len(key) == 1}
-    total = sum(first.values()) or 1.0
-    return {name: value / total for name, value in first.items()}
+    kind = getattr(importance, f"{evaluator}ImportanceEvaluator")
+    return dict(importance.get_param_importances(study, evaluator=kind(**how)))
 
 
 # --- long runs -------------------------------------------------------------------------------------
