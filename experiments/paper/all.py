@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from shared import options_of
+from study import options_of
 
 HERE = Path(__file__).parent
 SCRIPTS = ("concepts", "ratios", "cells", "runtime", "densities")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 from population import along, divergences, ratios, target_density
-from shared import COLOURS, DASHES, NAMES, Page, analysis, mean_and_error, options_of, percents, plt
+from study import COLOURS, DASHES, NAMES, Page, analysis, mean_and_error, options_of, percents, plt
 
 import pedanova as pa
 

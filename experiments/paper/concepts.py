@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from parzen import target_density
-from shared import COLOURS, DASHES, Page, options_of, plt
+from study import COLOURS, DASHES, Page, options_of, plt
 
 import pedanova as pa
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from parzen import paper_ratios
 from population import PRINTED, RELEASED, ratios, target_density
-from shared import COLOURS, DASHES, NAMES, POINTS, Page, analysis, options_of, plt, values_of
+from study import COLOURS, DASHES, NAMES, POINTS, Page, analysis, options_of, plt, values_of
 
 ROWS = 10_000
 FIGURE = {(0.1, 1.0): [78.3, 20.7, 0.6, 0.4], (0.01, 0.1): [6.7, 44.4, 46.4, 2.5]}  # as printed

@@ -26,7 +26,10 @@ from typing import Any
 import numpy as np
 from parzen import paper_ratios
 from printed import COLUMNS, PRINTED
-from shared import COLOURS, DASHES, MARKERS, Page, mean_and_error, options_of, optuna_ratios, optuna_study, plt
+from study import COLOURS, DASHES, MARKERS, Page, mean_and_error, options_of, optuna_study, plt
+
+# isort: split
+from shared import optuna_parts
 
 import pedanova as pa
 
@@ -201,17 +204,8 @@ def draw_accuracies(page: Page, accuracy: np.ndarray) -> None:
     page.figure(figure, "jahs-accuracies", "Cumulative distribution of the accuracy: whole, and magnified at the top.")
 
 
-def optuna_space() -> dict[str, Any]:
-    from optuna.distributions import CategoricalDistribution, IntDistribution
-
-    return {
-        name: IntDistribution(0, len(choices) - 1) if name in ORDERED else CategoricalDistribution(range(len(choices)))
-        for name, choices in CHOICES.items()
-    }
-
-
 def by_optuna(columns: Any, accuracy: np.ndarray, _: int) -> dict[str, float]:
-    return optuna_ratios(optuna_study(columns, (-accuracy).tolist(), optuna_space()), "ped")
+    return optuna_parts(optuna_study(columns, -accuracy, SPACE))
 
 
 def by_authors(columns: Any, accuracy: np.ndarray, _: int) -> dict[str, float]:

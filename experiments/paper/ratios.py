@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from parzen import paper_ratios
 from population import PRINTED, RELEASED, fanova_ratios, ratios
-from shared import (
+from study import (
     NAMES,
     Page,
     analysis,
@@ -22,13 +22,14 @@ from shared import (
     draw_truth,
     mean_and_error,
     options_of,
-    optuna_ratios,
-    optuna_space,
     optuna_study,
     percents,
     plt,
     sample,
 )
+
+# isort: split
+from shared import optuna_parts
 
 import pedanova as pa
 
@@ -56,7 +57,7 @@ def by_forest(rows: int, seed: int) -> dict[str, float]:
 
 
 def by_optuna(rows: int, seed: int) -> dict[str, float]:
-    return optuna_ratios(optuna_study(*sample(rows, seed), optuna_space()), "fanova", seed)
+    return optuna_parts(optuna_study(*sample(rows, seed)), "Fanova", seed=seed)
 
 
 def runs_of(ask: Ask, sizes: list[int], runs: int, few: int = 0) -> tuple[np.ndarray, np.ndarray]:

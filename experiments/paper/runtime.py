@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 from population import PRINTED, weights
-from shared import (
+from study import (
     COLOURS,
     DASHES,
     MARKERS,
@@ -24,13 +24,14 @@ from shared import (
     SPACE,
     Page,
     options_of,
-    optuna_ratios,
-    optuna_space,
     optuna_study,
     plt,
     seconds_of,
     values_of,
 )
+
+# isort: split
+from shared import optuna_parts
 
 import pedanova as pa
 
@@ -49,7 +50,7 @@ PIECE = 10**6  # rows drawn at a time
 
 
 def quick_sample(rows: int) -> tuple[Columns, np.ndarray]:
-    """The study of `shared.sample` in little memory: f by a table of each term over the grid."""
+    """The study of `study.sample` in little memory: f by a table of each term over the grid."""
     values = values_of(np.arange(POINTS))
     terms = [np.where(np.abs(values) < 1, *pair) * values**2 for pair in weights(PRINTED)]
     random = np.random.default_rng(0)
@@ -92,9 +93,9 @@ def contestants(columns: Columns, loss: np.ndarray) -> dict[str, Callable[[], ob
         "f-ANOVA, our forest": forest,
     }
     if rows <= MOST["PED, Optuna"]:
-        study = optuna_study(columns, loss.tolist(), optuna_space())  # held in memory, as it would be
-        found["PED, Optuna"] = lambda: optuna_ratios(study, "ped")
-        found["f-ANOVA, Optuna"] = lambda: optuna_ratios(study, "fanova")
+        study = optuna_study(columns, loss)  # held in memory, as it would be
+        found["PED, Optuna"] = lambda: optuna_parts(study)
+        found["f-ANOVA, Optuna"] = lambda: optuna_parts(study, "Fanova", seed=0)
     return {name: work for name, work in found.items() if rows <= MOST[name]}
 
 

@@ -7,6 +7,7 @@ printed as ``target=2`` in Python and as ``--target 2`` on the command line.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any, Self, TypeAlias
 
 NOTHING: Any = object()
@@ -116,7 +117,9 @@ class PedanovaError(Exception):
 
     def behind(self, *words: Word) -> Self:
         """A copy of this error with `words`, such as a file name, in front of its message."""
-        return type(self)(*words, *self.words)
+        error = copy(self)
+        error.words = error.args = (*words, *self.words)
+        return error
 
 
 class DataError(PedanovaError, ValueError):
@@ -193,9 +196,6 @@ class PartError(FormatError):
     def __init__(self, *words: Word, part: str = "") -> None:
         super().__init__(*words)
         self.part = part
-
-    def behind(self, *words: Word) -> Self:
-        return type(self)(*words, *self.words, part=self.part)
 
 
 class WorkerError(PedanovaError, RuntimeError):

@@ -61,19 +61,12 @@ class Watched:
                 raise QueryError(Arg(name), " cannot be used with watch; leave it out")
         self._request = request_of(objective, scan.threads, **rows)
         self._follow = follow(data, study=study, delimiter=self._request.reading.delimiter)
+        self.shown, self.ordered = self._follow.shown, self._follow.ordered
         self._space: Space | None = None
         self._rows: Records | None = None  # rows that were read but not analysed yet
         self._event: str | None = None  # an event that no `Update` has reported yet
         self._finished: int | None = None
         self.last: Update | None = None  # the last update, without its analysis
-
-    @property
-    def shown(self) -> str:
-        return self._follow.shown
-
-    @property
-    def ordered(self) -> bool:
-        return self._follow.ordered
 
     def look(self) -> Update:
         look = self._follow.look()

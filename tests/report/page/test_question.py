@@ -45,7 +45,6 @@ def test_nothing_is_lost_between_json_and_question(data: Any) -> None:
     again = PageQuestion.parse(json.loads(json.dumps(asked.to_json())), SPACE)
     assert again == asked
     assert again.to_json() == asked.to_json()
-    assert asked.selects == bool(data["selection"])
 
 
 def test_what_is_left_out_is_the_usual_question() -> None:

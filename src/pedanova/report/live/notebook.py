@@ -8,10 +8,8 @@ from typing import Any, Unpack
 
 from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.importance import Importances
-from pedanova.measures.question import How, Question, check_how
-from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.question import How, check_how
 from pedanova.report.live.session import Session
-from pedanova.report.page.answers import asked_of
 from pedanova.report.page.html import asset, draw_page
 from pedanova.report.page.question import PageQuestion, chosen_part
 
@@ -60,10 +58,7 @@ class LiveWidget(anywidget.AnyWidget):
     def importance(self, **options: Unpack[How]) -> Importances:
         """The importances for the current question of the page; `options` as in `Analysis.importance`."""
         question = PageQuestion.parse(self.question, self._session.analysis.space)
-        inner, target, region = asked_of(self._session.study_of(question), question)
-        how = question.how(self._session.options)
-        how.update(check_how(options))
-        return importance_of(inner, Question(target, region, **how))
+        return self._session.importances(self._session.study_of(question), question, check_how(options))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Add a static table to the live page, for an exported notebook without a kernel."""

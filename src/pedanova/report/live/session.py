@@ -15,10 +15,12 @@ from typing import Any, cast
 from pedanova.base.threads import ResultCache, trim_memory
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
-from pedanova.measures.question import Baseline
+from pedanova.measures.importance import Importances
+from pedanova.measures.question import Baseline, How, Question
+from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import csv_pieces, fewer, inside
+from pedanova.report.page.answers import asked_of, csv_pieces, fewer, inside
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
 from pedanova.report.page.facts import MANY, draw_like, page_facts
 from pedanova.report.page.html import draw_page
@@ -187,6 +189,11 @@ class Session:
         draw_like(study, a)
         return study
 
+    def importances(self, analysis: TrialData, question: PageQuestion, how: How | None = None) -> Importances:
+        """The importances for a question, with the options of this session, or with those in `how` instead."""
+        inner, target, region = asked_of(analysis, question)
+        return importance_of(inner, Question(target, region, **{**question.how(self.options), **(how or {})}))
+
     def csv(self, request: PageRequest) -> Iterator[str]:
         """Yield all selected rows as pieces of CSV text; numbers have all digits."""
         who = taken(BY_NAME["trials"], self.options)
@@ -198,7 +205,7 @@ class Session:
         """The HTML of a report file for the selected rows; the file shows this question first."""
         a = self.study_of(question)
         here = inside(a, question)
-        title = self.title if not question.selects else f"{self.title}: {here.analysis.rows:,} selected rows"
+        title = self.title if not question.selection else f"{self.title}: {here.analysis.rows:,} selected rows"
         rows: dict[str, Any] = {"within": question.box() or None, "study": question.study, "brief": a.rows > LONG}
         asked = [(here.target, here.region)]
         return draw_page(payload_of(a, title, asked, **rows, **question.how(self.options)))

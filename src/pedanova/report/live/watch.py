@@ -10,12 +10,9 @@ from typing import Any, Protocol
 
 from pedanova.errors import PedanovaError, TooFewRowsError
 from pedanova.measures.advice.ask import stop_sentence
-from pedanova.measures.importance import Importances, Pass, Standings
-from pedanova.measures.question import Question
-from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.importance import Pass, Standings
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
-from pedanova.report.page.answers import asked_of
 from pedanova.report.sentences import joined
 from pedanova.space.comparison import DomainChange
 from pedanova.space.parameters import in_words
@@ -197,7 +194,8 @@ class Watcher:
             steps = [*(rows for rows in halves if rows >= FEWEST), analysis.rows]
         for rows in steps:
             try:
-                ranking = self._ranking(analysis if rows == analysis.rows else analysis.first(rows))
+                some = analysis if rows == analysis.rows else analysis.first(rows)
+                ranking = self.session.importances(some, self.session.start)
             except TooFewRowsError:
                 self._wanted = "too few trials in the target"
                 continue
@@ -210,9 +208,3 @@ class Watcher:
         seen = self.session.analysis.rows if before is None else before.rows  # the page has already shown this
         passes = () if self.standings is None else self.standings.passes
         return said_of_passes([one for one in passes if one.rows > seen])
-
-    def _ranking(self, analysis: TrialData) -> Importances:
-        """The importances for the question that the page was opened with."""
-        start = self.session.start
-        inner, target, region = asked_of(analysis, start)
-        return importance_of(inner, Question(target, region, **start.how(self.session.options)))

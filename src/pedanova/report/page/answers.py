@@ -96,7 +96,7 @@ def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None)
     rows = a if of is None else of
     sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
     target, region = question.target, question.region
-    if question.selects and question.good == "all" and not a.levels.several:
+    if question.selection and question.good == "all" and not a.levels.several:
         target, region = ((a if a.has_counts_for(one) else rows).by_value(one, question.of) for one in (target, region))
     return Inside(rows, question.rows(), target, region, sample, weight)
 
@@ -179,14 +179,14 @@ def is_unfitted(a: TrialData) -> bool:
 
 def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
     """The number of selected rows as JSON, for a question that cannot be answered."""
-    if a.observations is None or not question.selects:
+    if a.observations is None or not question.selection:
         return {}
     return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.rows())[0])), "region": None, "target": None}}
 
 
 def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
     """A sample of the rows for a quick first answer, or None if an answer from all rows is quick enough."""
-    if a.excerpt is None or (not question.selects and a.has_counts_for(question.target, question.region)):
+    if a.excerpt is None or (not question.selection and a.has_counts_for(question.target, question.region)):
         return None
     return a.excerpt
 
@@ -326,7 +326,7 @@ def side_by_side(
         how["estimator"] = "counts"
         notes = [f"all {len(studies):,} studies use plain counts, because models would take too long"]
     parts = "selected" if question.good == "selection" or a.levels.several else "all"
-    within = list(question.rows()) if question.selects else None
+    within = list(question.rows()) if question.selection else None
     asking = Question(question.target, question.region, **how)
     pooled = Pooling(**pooled_studies(studies, asking, within=within, parts=parts if within else "selected"))
     shown = list(pooled.studies.rows)

@@ -135,10 +135,6 @@ class PageQuestion:
         """The selection as an argument of `Analysis.within`; the dictionary is empty if all rows are selected."""
         return {name: part.bounds() for name, part in self.selection.items()}
 
-    @property
-    def selects(self) -> bool:
-        return bool(self.selection)
-
     def rows(self) -> tuple[Any, ...]:
         """The arguments for `Analysis.within`; the tuple is empty if all rows are selected."""
         return (self.box(),) if self.selection else ()

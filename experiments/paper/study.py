@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+
 import matplotlib as mpl
 import numpy as np
 from population import PRINTED, objective
+from samples import Sample, study_of
 
 import pedanova as pa
 
@@ -67,38 +71,9 @@ def analysis(rows: int, seed: int, shift: int = PRINTED) -> pa.Analysis:
     return pa.analyze(columns, loss, direction="minimize", space=SPACE)
 
 
-def optuna_study(columns: Mapping[str, Sequence[Any]], loss: Sequence[float], space: Mapping[str, Any]) -> Any:
-    """The same rows as a study of Optuna; `space` has its distributions."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study()
-    study.add_trials(
-        [
-            optuna.trial.create_trial(
-                params=dict(zip(columns, row, strict=True)), distributions=dict(space), value=float(value)
-            )
-            for row, value in zip(
-                zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True), loss, strict=True
-            )
-        ]
-    )
-    return study
-
-
-def optuna_space() -> dict[str, Any]:
-    from optuna.distributions import IntDistribution
-
-    return {name: IntDistribution(0, POINTS - 1) for name in NAMES}
-
-
-def optuna_ratios(study: Any, measure: str, seed: int = 0) -> dict[str, float]:
-    """By its f-ANOVA (64 trees, as it comes) or its PED-ANOVA (best 10 %)."""
-    from optuna.importance import FanovaImportanceEvaluator, PedAnovaImportanceEvaluator, get_param_importances
-
-    fanova = measure == "fanova"
-    evaluator = FanovaImportanceEvaluator(seed=seed) if fanova else PedAnovaImportanceEvaluator()
-    return dict(get_param_importances(study, evaluator=evaluator))
+def optuna_study(columns: Mapping[str, Any], loss: np.ndarray, space: Mapping[str, Any] = SPACE) -> Any:
+    """The same rows as a study of Optuna; a lattice is given as codes."""
+    return study_of(Sample(dict(space), dict(columns), loss), "codes")
 
 
 def seconds_of(work: Callable[[], object]) -> tuple[float, float]:
