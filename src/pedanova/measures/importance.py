@@ -376,13 +376,6 @@ def p_in_words(row: Importance) -> str:
     return chance(row.p_adjusted)
 
 
-def rank(
-    contrasts: Iterable[Contrast], *, baseline: str = "region", smoothing: Smoothing = "auto"
-) -> tuple[Importance, ...]:
-    """Compute the importance of every parameter, the most important first."""
-    return ranked(measure_all(list(contrasts), baseline=baseline, smoothing=smoothing))
-
-
 def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
     """The rows with ratios added, the most important first; parameters that never varied are last.
 

@@ -148,7 +148,12 @@ class RegionCache:
         cls, rows: RankedRows, dependence: Dependence, members: Indices, *, blocks: bool, clustered: bool
     ) -> RegionCache:
         ranks = mid_ranks(rows.signed[members]) - 0.5
-        owner = owners_of(rows.keys[members], ranks) if clustered else np.arange(len(members))
+        owner = np.arange(len(members))
+        if clustered:  # configurations are numbered by the mean rank of their rows
+            _, owner = np.unique(rows.keys[members], return_inverse=True)
+            places = np.empty(owner.max() + 1, dtype=np.int64)
+            places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
+            owner = places[owner]
         normal = mean_by(owner, normal_quantile(ranks / len(members)))
         normal = normal - normal.mean()
         first = members[np.unique(owner, return_index=True)[1]]
@@ -177,14 +182,6 @@ class RegionCache:
             most = max(columns.shape[1] for columns in self.design)
             self.permutations[key] = Permutations(len(self.normal), most, side, self.neighbours, seed)
         return self.permutations[key]
-
-
-def owners_of(keys: NDArray[np.uint64], ranks: Reals) -> Indices:
-    """(rows,) The index of each row's configuration; configurations are numbered by the mean rank of their rows."""
-    _, owner = np.unique(keys, return_inverse=True)
-    places = np.empty(owner.max() + 1, dtype=np.int64)
-    places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
-    return places[owner]
 
 
 def mean_by(owner: Indices, values: Reals) -> Reals:

@@ -173,13 +173,12 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
         if not good or not names:
             return result
         densities = density_answer(query, question, names)
-    return replace(result, good={name: _good_values(densities[name], question) for name in names})
-
-
-def _good_values(density: Densities, question: Question) -> str:
-    ranges = [one.words for one in density.good(question.baseline)]  # type: ignore[arg-type]
-    more = len(ranges) - MOST_RANGES
-    return " or ".join(ranges[:MOST_RANGES]) + (f" or {more} more" if more > 0 else "")
+    values = {}
+    for name in names:
+        ranges = [one.words for one in densities[name].good(question.baseline)]  # type: ignore[arg-type]
+        more = len(ranges) - MOST_RANGES
+        values[name] = " or ".join(ranges[:MOST_RANGES]) + (f" or {more} more" if more > 0 else "")
+    return replace(result, good=values)
 
 
 def importance_or_wider(data: TrialData, question: Question) -> Importances:

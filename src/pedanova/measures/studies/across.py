@@ -344,14 +344,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
             if row.varied:
                 at = i, names.index(row.name)
                 shares[at], ranks[at] = row.share, place + 1
-    return Matrix(studies, names, shares, ranks, variances_of(answers, names))
-
-
-def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
-    """(studies, parameters) The sampling variance of each share.
-
-    It is v / n in a study with n rows; v is the mean of n · (standard deviation of the share)² over all studies.
-    """
+    # The sampling variance is v / n in a study with n rows; v is the mean of n · (deviation of the share)².
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))
     for j, name in enumerate(names):
@@ -359,7 +352,7 @@ def variances_of(answers: Mapping[str, Importances], names: list[str]) -> Reals:
         sure = [(row.deviation, row.n_region) for row in every if row is not None and row.deviation is not None]
         variances = [deviation**2 * many for deviation, many in sure if not math.isnan(deviation)]
         each[j] = float(np.mean(variances)) if variances else 0.0
-    return each[None, :] / rows[:, None]
+    return Matrix(studies, names, shares, ranks, each[None, :] / rows[:, None])
 
 
 def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledShare, ...]:

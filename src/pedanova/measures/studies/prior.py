@@ -25,7 +25,7 @@ from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import densities_of_all
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import domains_of, union_space
-from pedanova.space.grid import Grid, Reals, grid_of
+from pedanova.space.grid import Reals, grid_of
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, parents_first
 from pedanova.space.values import Label, is_one_of
 
@@ -201,8 +201,22 @@ def prior_of(
     studies: Mapping[str, TrialData], question: Question, *, safety: float = SAFETY, strength: float = STRENGTH
 ) -> SearchPrior:
     """The density of good values over studies with equal weights; see `Across.prior`."""
-    check_parts(studies, safety=safety, strength=strength)
-    densities, notes = densities_by_study(studies, question)
+    if not studies:
+        raise QueryError("a prior needs studies: give a dict from study names to analyses")
+    options: dict[str, object] = {"safety": safety, "strength": strength}
+    for option, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+            raise QueryError(Arg(option, value), " must be a number from 0 to 1")
+    densities: dict[str, dict[str, Densities]] = {}
+    errors: dict[str, PedanovaError] = {}  # of studies without an answer
+    for study in studies:
+        try:
+            densities[study] = densities_of_all(studies[study], question)
+        except PedanovaError as error:
+            errors[study] = error
+    if not densities:
+        raise next(iter(errors.values()))
+    notes = [Note("doubt", f"left out of the prior: {error}", subject=name) for name, error in errors.items()]
     space, owners, differing = union_space({name: studies[name].space for name in densities})
     rows = []
     for name, parameter in domains_of(space).items():
@@ -213,29 +227,6 @@ def prior_of(
     rows.sort(key=lambda row: row.size)
     words = next(iter(next(iter(densities.values())).values())).words[0]
     return SearchPrior(tuple(rows), space, tuple(densities), words, safety, in_order([*notes, *differing]))
-
-
-def check_parts(studies: Mapping[str, TrialData], **parts: object) -> None:
-    if not studies:
-        raise QueryError("a prior needs studies: give a dict from study names to analyses")
-    for name, value in parts.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-            raise QueryError(Arg(name, value), " must be a number from 0 to 1")
-
-
-def densities_by_study(
-    studies: Mapping[str, TrialData], question: Question
-) -> tuple[dict[str, dict[str, Densities]], list[Note]]:
-    """The densities of each study, and notes on studies that are left out because they have no answer."""
-    densities, errors = {}, {}
-    for study in studies:
-        try:
-            densities[study] = densities_of_all(studies[study], question)
-        except PedanovaError as error:
-            errors[study] = error
-    if not densities:
-        raise next(iter(errors.values()))
-    return densities, [Note("doubt", f"left out of the prior: {error}", subject=name) for name, error in errors.items()]
 
 
 def lift_of(density: Densities) -> Reals:
@@ -259,25 +250,20 @@ def _ratio(target: Reals, region: Reals, uniform: Reals, rows: float) -> Reals:
 
 def mapped_lift(lift: Reals, own: Parameter, common: Domain) -> Reals:
     """(cells,) The lift of a study in the cells of the common grid: 1 outside its domain, and 1 on average inside."""
-    grid = grid_of(common)
-    cells = matching_cells(grid_of(own), grid)
-    inside = cells >= 0
-    mapped = np.where(inside, lift[np.maximum(cells, 0)], 1.0)
+    grid, own_grid = grid_of(common), grid_of(own)
+    if isinstance(own, Float | Int):  # the cell that contains the middle of each common cell
+        edges = own_grid.edges if own_grid.edges is not None else np.empty(0)
+        values = np.array(grid.centres(), dtype=np.float64)
+        cells = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, own_grid.cells - 1)
+        inside = (values >= edges[0]) & (values <= edges[-1])
+    else:
+        cells = own_grid.match(tuple(grid.centres())).astype(np.int64)
+        inside = cells < own_grid.cells
+    mapped = np.where(inside, lift[np.where(inside, cells, 0)], 1.0)
     mass = float(grid.prior[inside] @ mapped[inside])
     if mass > 0:
         mapped[inside] *= float(grid.prior[inside].sum()) / mass
     return mapped
-
-
-def matching_cells(own: Grid, common: Grid) -> NDArray[np.int64]:
-    """(cells,) For each cell of `common`, the cell of `own` that contains its middle; -1 if there is none."""
-    if not isinstance(own.parameter, Float | Int):
-        cells = own.match(tuple(common.centres())).astype(np.int64)
-        return np.where(cells < own.cells, cells, -1)
-    edges = own.edges if own.edges is not None else np.empty(0)
-    values = np.array(common.centres(), dtype=np.float64)
-    cells = np.searchsorted(edges, values, side="right") - 1
-    return np.where((values >= edges[0]) & (values <= edges[-1]), np.clip(cells, 0, own.cells - 1), -1)
 
 
 def pooled_lift(lifts: Reals, uniform: Reals, strength: float) -> Reals:

@@ -30,7 +30,6 @@ from pedanova.measures.importance import (
     is_even,
     measure,
     measure_all,
-    rank,
     ranked,
     sampler_notes,
     sparse_notes,
@@ -365,7 +364,7 @@ def answer(query: Query, question: Question, *, brief: bool = False, narrowed: b
     of_space = model_query is not None and model_query.of_space
     if model_query is not None and of_space:
         words, notes = words_of(query, model_query), []
-        trials = rank(query.contrasts, baseline="uniform", smoothing=question.smoothing)
+        trials = ranked(measure_all(query.contrasts, baseline="uniform", smoothing=question.smoothing))
     if not brief:
         notes += [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
         notes += [] if of_space else sparse_notes(query.contrasts)

@@ -72,11 +72,6 @@ class SampledShares:
         spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(middle)
         return EstimatedShares(self.common, np.maximum(low, 0.0), high, np.maximum(spread, FINEST / NORMAL))
 
-    def copied(self, sources: list[int]) -> SampledShares:
-        """The same shares, where each copy gets the shares of its original."""
-        columns = ("each", "common", "activity", "active_share")
-        return replace(self, **{name: getattr(self, name)[..., sources] for name in columns})
-
     def roots(self) -> tuple[Reals, Reals]:
         """Mean and standard deviation of the square roots of the samples' shares; both (parameters,)."""
         roots = np.sqrt(np.maximum(self.each, 0.0))
@@ -120,7 +115,10 @@ def sampled_shares(
     often = counts_by_point(samples, target)
     shared = float((often * (often - 1.0)).sum()) / max(1, samples.draws * (samples.draws - 1))
     shares = shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
-    return shares.copied(samples.sources) if samples.copies else shares
+    if not samples.copies:
+        return shares
+    columns = ("each", "common", "activity", "active_share")  # a copy gets the shares of its original
+    return replace(shares, **{name: getattr(shares, name)[..., samples.sources] for name in columns})
 
 
 def shares_of_counts(
