@@ -275,7 +275,7 @@ def keys_of(values: NDArray[Any]) -> NDArray[Any]:
     """Map doubles or singles to integers in the same order, as `order_key` in column.hpp does."""
     bits = (values + values.dtype.type(0)).view(f"u{values.itemsize}")
     top = bits.dtype.type(1 << (8 * values.itemsize - 1))
-    return np.where(bits & top, ~bits, bits | top)
+    return np.asarray(np.where(bits & top, ~bits, bits | top))
 
 
 def values_of(keys: NDArray[Any]) -> NDArray[np.float64]:
