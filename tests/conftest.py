@@ -91,12 +91,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--list-slow", action="store_true", help=f"write {SLOW.name} from the times of this run")
 
 
+def slow_tests() -> dict[str, int]:
+    return {name: int(seconds) for name, seconds in map(str.split, SLOW.read_text().splitlines())}
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     if config.getoption("--list-slow"):
-        times: Counter[str] = Counter()
-        for outcome in ("passed", ""):  # calls; fixtures made and taken down
+        known, times = slow_tests(), Counter[str]()
+        for outcome in ("passed", "", "skipped"):  # calls; fixtures made and taken down; what another run has timed
             for report in terminalreporter.stats.get(outcome, ()):
-                times[report.nodeid.partition("[")[0]] += report.duration
+                name = report.nodeid.partition("[")[0]
+                if outcome == "skipped":
+                    times[name] = max(times[name], known.get(name, 0))
+                else:
+                    times[name] += report.duration
         lines = (f"{name} {ceil(time)}\n" for name, time in sorted(times.items()) if time > LONGEST)
         SLOW.write_text("".join(lines))
 
@@ -107,7 +115,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     A test that other programs take part in is run once more where it fails, and the run says so: what they do
     on a crowded machine is not this project's to promise. What fails twice is a failure.
     """
-    slow = {name: int(seconds) for name, seconds in map(str.split, SLOW.read_text().splitlines())}
+    slow = slow_tests()
     for item in items:
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker("slow")

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pedanova
@@ -25,6 +26,7 @@ class Message:
     module: str
 
 
+@cache
 def messages() -> list[Message]:
     """All of them, each once, in the order of the alphabet."""
     found = set()

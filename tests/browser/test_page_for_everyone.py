@@ -205,7 +205,7 @@ def odd_analyses() -> dict[str, pa.Analysis]:
     random = np.random.default_rng(1)
     x, y = random.random(200), random.random(200)
     names = [f"c{i}" for i in range(60)]
-    long = {f"a.long.name.of.block_{i}.rate": random.random(200) for i in range(30)}
+    long = {f"a.long.name.of.block_{i}.rate": random.random(200) for i in range(18)}
     sgd = random.random(200) < 0.5
     momentum = np.where(sgd, random.random(200), np.nan)
     space = {"opt": pa.Categorical(["sgd", "adam"]), "m": pa.Float(0, 1, when={"opt": "sgd"})}
@@ -220,7 +220,7 @@ def odd_analyses() -> dict[str, pa.Analysis]:
         "conditional": pa.analyze(conditional, "loss", space=space),
         "many categories": pa.analyze({"c": random.choice(names, 200), "x": x, "loss": x}, "loss"),
         "maximised": pa.analyze({"x": x, "z": y, "score": x}, "score", direction="maximize"),
-        "thirty parameters": pa.analyze({**long, "y": x}, "y"),
+        "many parameters": pa.analyze({**long, "y": x}, "y"),
     }  # fmt: skip
 
 
@@ -228,18 +228,18 @@ ODD = odd_analyses()
 
 
 @pytest.fixture(scope="module")
-def thirty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the many: the longest to make, and looked at twice."""
-    path = tmp_path_factory.mktemp("thirty") / "r.html"
-    ODD["thirty parameters"].report(path, ladder=LADDER, **QUICK)
+    path = tmp_path_factory.mktemp("many") / "r.html"
+    ODD["many parameters"].report(path, ladder=LADDER, **QUICK)
     return path
 
 
 @pytest.mark.parametrize("kind", list(ODD))
-def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, thirty: Path, kind: str) -> None:
+def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, many: Path, kind: str) -> None:
     a, path = ODD[kind], tmp_path / "r.html"
-    if kind == "thirty parameters":
-        path = thirty
+    if kind == "many parameters":
+        path = many
     else:
         a.report(path, ladder=LADDER, **QUICK)
     page.open(path)
@@ -262,15 +262,15 @@ def test_children_stand_under_their_parents(page: Page, tmp_path: Path) -> None:
     assert "active in" in page.text(".ranked.child .active")
 
 
-def test_long_names_are_told_apart(page: Page, thirty: Path) -> None:
-    page.open(thirty)
+def test_long_names_are_told_apart(page: Page, many: Path) -> None:
+    page.open(many)
     page.bars()
     names = page.run("return [...document.querySelectorAll('#matters .name')].map((one) => one.textContent)")
-    assert len(set(names)) == 30
+    assert len(set(names)) == 18
     assert all(len(name) <= 24 for name in names)
     assert page.run("return document.querySelectorAll('.density').length") == 9
     page.click(".show-all")
-    assert page.run("return document.querySelectorAll('.density').length") == 30
+    assert page.run("return document.querySelectorAll('.density').length") == 18
 
 
 def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, analysis: pa.Analysis) -> None:

@@ -32,7 +32,7 @@ def test_an_experiment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         found = tune.Tuner(
             train,
             param_space=space,
-            tune_config=tune.TuneConfig(metric="loss", mode="min", search_alg=searcher),
+            tune_config=tune.TuneConfig(metric="loss", mode="min", search_alg=searcher, reuse_actors=True),
             run_config=tune.RunConfig(name="exp", storage_path=str(tmp_path), verbose=0),
         ).fit()
     finally:
