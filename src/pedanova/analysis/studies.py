@@ -202,7 +202,7 @@ def across(
     elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, **table)
     else:
-        analyses = named_analyses(data, objective, table)
+        analyses = named_analyses(data, objective, **table)
     data = analyses.of(itself) if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
     fields = pooled_studies(data, question, within=within, parts=parts)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
@@ -219,7 +219,7 @@ def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
     return cast("How", how), cast("TableKeywords", table)
 
 
-def named_analyses(data: object, objective: object, table: TableKeywords) -> dict[str, Analysis]:
+def named_analyses(data: object, objective: object, **table: Unpack[TableKeywords]) -> dict[str, Analysis]:
     """Analyses by name of the study: saved ones are loaded, other data are analysed with the options in `table`."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])

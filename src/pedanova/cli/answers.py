@@ -337,8 +337,8 @@ def run_difference(options: argparse.Namespace) -> int:
         raise QueryError(
             f"difference compares two sources, not {1 + len(options.others)}; for more, use pedanova across"
         )
-    objective, table = as_argument(OBJECTIVE, options.objective), table_options(options)
-    studies = named_analyses([options.file, *options.others], objective, table)
+    objective = as_argument(OBJECTIVE, options.objective)
+    studies = named_analyses([options.file, *options.others], objective, **table_options(options))
     first, second = studies
     result = difference(
         studies[first], studies[second], *questions_of(options), names=(first, second), **estimation(options)

@@ -8,7 +8,7 @@ functions for all figures.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -122,8 +122,13 @@ def with_legend(axes: Axes) -> Axes:
     return axes
 
 
-def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], object]) -> Axes:
-    """Draw one panel for each name; returns an array of Axes, or one Axes if there is a single panel."""
+def panels(
+    names: str | Sequence[str], every: Iterable[str], ax: Axes, draw: Callable[[str, Axes, str], object]
+) -> Axes:
+    """Draw one panel for each name; returns an array of Axes, or one Axes if there is a single panel.
+
+    `draw` gets the name, the Axes, and a short form of the name that is unique among `every`.
+    """
     chosen = [names] if isinstance(names, str) else list(names)
     columns = min(3 if len(chosen) <= MANY else 5, len(chosen))
     rows = -(-len(chosen) // columns)
@@ -138,8 +143,9 @@ def panels(names: str | Sequence[str], ax: Axes, draw: Callable[[str, Axes], obj
         raise QueryError(
             f"ax= has {axes.size} Axes for {len(chosen)} parameters; name fewer parameters, or give more Axes"
         )
+    shown = plain_names(list(every))
     for name, one in zip(chosen, axes.flat, strict=False):
-        draw(name, one)
+        draw(name, one, shown.get(name, plain(name)))
     return axes.flat[0] if len(chosen) == 1 else axes
 
 
@@ -312,8 +318,9 @@ def draw_pair(plane: PairDensity, ax: Axes | None = None) -> Axes:
             fill = lift_colour(float(lift[i, j]), dark=dark)
             fill = fill if significant[i, j] else mixed(fill, ink["ground"], FADED)
             sparse = "////" if expected[i, j] < ENOUGH else None
-            cell = {"facecolor": fill, "edgecolor": mixed(fill, ink["ink"], 0.18), "hatch": sparse, "linewidth": 0.8}
-            ax.add_patch(Rectangle((i - 0.5, j - 0.5), 1, 1, **cell))
+            edge = mixed(fill, ink["ink"], 0.18)
+            cell = Rectangle((i - 0.5, j - 0.5), 1, 1, facecolor=fill, edgecolor=edge, hatch=sparse, linewidth=0.8)
+            ax.add_patch(cell)
             words = f"{plane.target[i, j]:,}/{plane.region[i, j]:,}"
             paper = {"facecolor": fill, "edgecolor": "none", "pad": 0.6}
             ax.text(i, j, words, ha="center", va="center", fontsize="x-small", color=ink_on(fill), bbox=paper)

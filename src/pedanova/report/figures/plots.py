@@ -34,7 +34,6 @@ from pedanova.report.figures.draw import (
     draw_pair,
     draw_profile,
     panels,
-    plain_names,
     with_legend,
 )
 from pedanova.report.figures.spread import draw_densities, draw_marginal, draw_verdict
@@ -111,12 +110,11 @@ class Plots:
         """
         densities = densities_of_all(self._data, Question(target, region, force=True))
         ranked = importance_of(self._data, Question(target, region, force=True))
-        shown = plain_names(list(densities))
 
-        def draw(name: str, one: Axes) -> Axes:
-            return draw_densities(densities[name], one, row=ranked[name], shown=shown[name])
+        def draw(name: str, one: Axes, shown: str) -> Axes:
+            return draw_densities(densities[name], one, shown, ranked[name])
 
-        return with_legend(panels(self._chosen(names, list(ranked)[:SHOWN]), ax, draw))
+        return with_legend(panels(self._chosen(names, list(ranked)[:SHOWN]), densities, ax, draw))
 
     def reduction(
         self,
@@ -149,12 +147,11 @@ class Plots:
             how, others = how_and_others(options)
             reduced = reduce_space(self._data, Question(target, **how), keep, **{"folds": 0, **others})
         verdicts, densities = dict(reduced), densities_of_all(self._data, Question(target, force=True))
-        shown = plain_names(list(densities))
 
-        def draw(name: str, one: Axes) -> Axes:
-            return draw_verdict(verdicts[name], densities[name], one, shown=shown[name])
+        def draw(name: str, one: Axes, shown: str) -> Axes:
+            return draw_verdict(verdicts[name], densities[name], one, shown)
 
-        return with_legend(panels(self._chosen(names, list(verdicts)), ax, draw))
+        return with_legend(panels(self._chosen(names, list(verdicts)), densities, ax, draw))
 
     def profile(
         self,
@@ -274,12 +271,11 @@ class Plots:
         2
         """
         effects = effects_within(self._data, region, clip, smoothing)
-        shown = plain_names(list(effects))
 
-        def draw(name: str, one: Axes) -> Axes:
-            return draw_marginal(effects.marginal(name), effects.mean, one, shown=shown.get(name))
+        def draw(name: str, one: Axes, shown: str) -> Axes:
+            return draw_marginal(effects.marginal(name), effects.mean, one, shown)
 
-        return panels(self._chosen(names, list(effects)[:SHOWN]), ax, draw)
+        return panels(self._chosen(names, list(effects)[:SHOWN]), effects, ax, draw)
 
     def _chosen(self, names: Names, usual: Sequence[str]) -> Sequence[str]:
         chosen = [names] if isinstance(names, str) else list(names or usual)

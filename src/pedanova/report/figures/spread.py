@@ -13,7 +13,7 @@ from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.effects import Marginal, binned_marginal
 from pedanova.measures.importance import Importance, is_faint
 from pedanova.reduction.result import Verdict
-from pedanova.report.figures.draw import CHANCE, NOISE, Axes, Reals, axes_with_ink, colours_of, name_ticks, plain, trim
+from pedanova.report.figures.draw import CHANCE, NOISE, Axes, Reals, colours_of, name_ticks, plain, trim
 from pedanova.report.palette import mixed
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, values_of
@@ -23,14 +23,12 @@ LEAST_TOP = 2.0  # the least height of a density's axis, so that random differen
 MOST_NAMES = 12  # with more bars, only some are labelled
 
 
-def draw_densities(
-    density: Densities, ax: Axes | None = None, *, row: Importance | None = None, shown: str | None = None
-) -> Axes:
+def draw_densities(density: Densities, ax: Axes, shown: str, row: Importance | None = None) -> Axes:
     """Draw the densities of target and region, and a band for chance; the target has full colour outside the band.
 
     `row` is the importance of the parameter; a parameter without a clear effect is drawn in grey.
     """
-    ax, ink = axes_with_ink(ax, 4.8, 3.2)
+    ink = colours_of(ax)
     drawing, noise = density.drawn(), row is not None and is_faint(row)
     if noise:
         ink = ink | {"target": mixed(ink["noise"], ink["ink"], 0.25)}
@@ -45,7 +43,7 @@ def draw_densities(
     for low, high in () if noise else drawing.good:  # a thick line under good values
         span = (low - beside, high + beside)
         ax.plot(span, (0, 0), color=ink["target"], linewidth=5, solid_capstyle="butt", clip_on=False, gid="good")
-    ax.set_xlabel(f"{NOISE if noise else ''}{plain(density.name) if shown is None else shown}")
+    ax.set_xlabel(f"{NOISE if noise else ''}{shown}")
     ax.set_ylim(bottom=0)
     trim(ax)
     return ax
@@ -97,9 +95,9 @@ def name_places(ax: Axes, cells: Sequence[object]) -> None:
     ax.set_xticks(places, [names[place] for place in places], **slant)
 
 
-def draw_verdict(verdict: Verdict, density: Densities, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
+def draw_verdict(verdict: Verdict, density: Densities, ax: Axes, shown: str) -> Axes:
     """Draw the densities with the verdict of `reduce`: removed values are hatched, arrows show where to widen."""
-    ax = draw_densities(density, ax, shown=shown)
+    draw_densities(density, ax, shown)
     ink, drawing = colours_of(ax), density.drawn()
     domains = verdict.pieces or (verdict.after,)
     kept = np.array([any(_has(domain, verdict.before, cell) for domain in domains) for cell in density.cells])
@@ -144,9 +142,9 @@ def _has(domain: Parameter | None, before: Parameter, cell: object) -> bool:
             return True
 
 
-def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, shown: str | None = None) -> Axes:
+def draw_marginal(marginal: Marginal, mean: float, ax: Axes, shown: str) -> Axes:
     """Draw the mean objective for each value with its 95 % interval, and a line at the mean of all rows."""
-    ax, ink = axes_with_ink(ax, 4.8, 3.2)
+    ink = colours_of(ax)
     ax.axhline(mean, color=ink["region"], linewidth=1, linestyle="--")
     grid, bins = grid_of(marginal.parameter), bins_of(marginal.parameter, marginal.counts)
     if bins.kind != "bars" and grid.edges is not None:
@@ -161,7 +159,7 @@ def draw_marginal(marginal: Marginal, mean: float, ax: Axes | None = None, *, sh
         ax.errorbar(range(len(bins)), binned.mean, yerr=reach, **style)
         name_places(ax, bins.labels)
         ax.set_xlim(-0.6, len(bins) - 0.4)
-    ax.set_xlabel(plain(marginal.name) if shown is None else shown)
+    ax.set_xlabel(shown)
     ax.set_ylabel("mean objective")
     trim(ax)
     return ax

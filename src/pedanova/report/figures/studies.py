@@ -94,13 +94,11 @@ class AcrossPlots:
             The options of `Across.prior`.
         """
         prior = self._prior(**options)
-        shown = plain_names(list(prior))
 
-        def draw(name: str, one: Axes) -> None:
-            draw_prior(prior[name], prior.safety, one)
-            one.set_xlabel(shown[name])
+        def draw(name: str, one: Axes, shown: str) -> None:
+            draw_prior(prior[name], prior.safety, one, shown)
 
-        return with_legend(panels(list(prior)[:SHOWN] if names is None else names, ax, draw))
+        return with_legend(panels(list(prior)[:SHOWN] if names is None else names, prior, ax, draw))
 
 
 def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
@@ -213,16 +211,13 @@ class DifferencePlots:
             `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
         """
         differences = self._result
-        shown = plain_names(list(differences))
-        chosen = list(differences)[:SHOWN] if names is None else names
 
-        def draw(name: str, one: Axes) -> Axes:
-            label = shown[differences[name].name]  # raises an error for a name that the studies do not share
-            return draw_over(
-                differences.densities[0][name], differences.densities[1][name], differences.names, one, label
-            )
+        def draw(name: str, one: Axes, shown: str) -> Axes:
+            key = differences[name].name  # raises an error for a name that the studies do not share
+            first, second = (densities[key] for densities in differences.densities)
+            return draw_over(first, second, differences.names, one, shown)
 
-        return with_legend(panels(chosen, ax, draw))
+        return with_legend(panels(list(differences)[:SHOWN] if names is None else names, differences, ax, draw))
 
 
 def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
@@ -245,9 +240,9 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes | None, shown: str) -> Axes:
+def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes, shown: str) -> Axes:
     """Draw the densities of target and region for two studies on one axis."""
-    ax, ink = axes_with_ink(ax, 4.8, 3.2)
+    ink = colours_of(ax)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
     if first.bins.edges is None or second.bins.edges is None:
@@ -289,7 +284,7 @@ def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str
     ax.set_ylabel("rows (%)")
 
 
-def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
+def draw_prior(row: ParameterPrior, safety: float, ax: Axes, shown: str) -> None:
     """Draw the density from which `sample` draws, and the density of each study in grey."""
     ink, bins = colours_of(ax), bins_of(row.parameter)
     studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
@@ -305,6 +300,7 @@ def draw_prior(row: ParameterPrior, safety: float, ax: Axes) -> None:
         name_places(ax, bins.labels)
     else:
         name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log, most=5)
+    ax.set_xlabel(shown)
     ax.set_ylabel("draws (%)" if bins.widths is None else DENSITY)
     ax.set_ylim(0, 1.08 * max(1.5 * float(uniform.max()), 2.5 * float(prior.max())))
     trim(ax)

@@ -192,7 +192,9 @@ class Session:
     def importances(self, analysis: TrialData, question: PageQuestion, how: How | None = None) -> Importances:
         """The importances for a question, with the options of this session, or with those in `how` instead."""
         inner, target, region = asked_of(analysis, question)
-        return importance_of(inner, Question(target, region, **{**question.how(self.options), **(how or {})}))
+        options = question.how(self.options)
+        options.update(how or {})
+        return importance_of(inner, Question(target, region, **options))
 
     def csv(self, request: PageRequest) -> Iterator[str]:
         """Yield all selected rows as pieces of CSV text; numbers have all digits."""
