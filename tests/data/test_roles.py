@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pedanova as pa
 from pedanova.data.column import as_column
 from pedanova.data.column_values import Values, full_grid
 from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column, step_of_one_run
@@ -616,3 +617,47 @@ def test_the_best_parameters_are_parameters() -> None:
     best = {"best_params.penalty": real(), "best_params.depth": RNG.integers(1, 9, ROWS), "best_score": real()}
     decided = roles({"kind": RNG.choice(["a", "b"], ROWS), **best, "mse": real()}, "mse")
     assert [name for name, role in decided.items() if role.is_setting] == ["kind", *list(best)[:2]]
+
+
+def rows_of_a_grid() -> dict[str, Any]:
+    table = [(s, n, d) for s in "abcd" for n in (4, 8, 16) for d in (50, 100, 200) for _ in range(2)]
+    strategy, size, latency = map(list, zip(*table, strict=True))
+    rng = np.random.default_rng(0)
+    return {"strategy": strategy, "buffer_kb": size, "dram_latency": latency, "total_cycles": rng.uniform(1, 9, 72)}
+
+
+def doubted_in(a: pa.Analysis) -> set[str]:
+    return {note.subject for note in a.notes if note.kind == "roles" and note.severity == "warning"}
+
+
+def test_a_time_with_few_round_values_may_be_a_parameter() -> None:
+    a = pa.analyze(rows_of_a_grid(), "total_cycles", direction="min")
+    assert set(a.space) == {"strategy", "buffer_kb", "dram_latency"}
+
+
+def test_the_time_of_a_step_of_an_experiment_is_a_parameter() -> None:
+    rng = np.random.default_rng(0)
+    names = ("temperature", "residence_time", "pressure")
+    a = pa.analyze({name: rng.uniform(1, 10, 60) for name in names} | {"yield": rng.uniform(size=60)}, "yield")
+    assert set(a.space) == set(names)
+
+
+def test_many_numbers_beside_few_values_are_doubted() -> None:
+    table = rows_of_a_grid()
+    del table["dram_latency"]
+    ratio = np.random.default_rng(1).uniform(0.2, 0.9, 72).round(4)
+    a = pa.analyze({"strategy": table["strategy"], "n_nodes": table["buffer_kb"], "delivery_ratio": ratio,
+                    "regret": table["total_cycles"]}, "regret")  # fmt: skip
+    assert [note.subject for note in a.notes if note.kind == "roles" and note.severity == "warning"] == [
+        "delivery_ratio"
+    ]
+
+
+def test_names_formed_like_the_objective_are_doubted() -> None:
+    rng = np.random.default_rng(0)
+    table: dict[str, Any] = {"density": rng.choice([0.2, 0.4, 0.8], 60)}
+    for solver in ("random", "dynamic"):
+        table |= {f"{solver}_decisions": rng.integers(40, 90, 60), f"{solver}_answer": rng.choice(["yes", "both"], 60)}
+        table |= {f"{solver}_time": rng.uniform(1, 9, 60)}
+    a = pa.analyze(table, "dynamic_time")
+    assert doubted_in(a) == {"random_decisions", "dynamic_decisions", "random_answer", "dynamic_answer"}

@@ -460,7 +460,7 @@ def test_the_last_row_of_every_run_where_rows_are_steps() -> None:
     table = {"epoch": np.tile(np.arange(1, steps + 1), runs), "lr": lr, "val_acc": np.sin(np.arange(runs * steps))}
     a = pa.analyze(table)
     assert len(a) == runs
-    assert any("the steps of 20 runs (epoch)" in note for note in a.notes)
+    assert any("earlier steps of 20 runs (epoch)" in note for note in a.notes)
     assert len(pa.analyze(table, where="epoch == 2")) == runs
     assert len(pa.analyze(table, where="epoch >= 2")) == runs * (steps - 1)
     assert len(pa.analyze({**table, "lr": np.random.default_rng(2).uniform(size=runs * steps)}, "val_acc")) == 100

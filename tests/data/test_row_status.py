@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -367,3 +369,61 @@ class TestRepeats:
     def test_refusals(self, seeds: Table, bad: object) -> None:
         with pytest.raises(pa.PedanovaError, match=r"repeats=.* must be 'all', 'mean' or 'median'"):
             pa.analyze(seeds, "loss", repeats=bad)  # type: ignore[arg-type]
+
+
+def searched(rows: int = 120) -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    return {
+        "solver": rng.choice(["a", "b", "c"], rows),
+        "depth": rng.integers(1, 9, rows),
+        "elapsed": rng.uniform(1, 5, rows),
+    }
+
+
+def status_notes(a: pa.Analysis) -> list[str]:
+    return [str(note) for note in a.notes if note.kind == "status"]
+
+
+def test_a_status_with_a_word_that_nobody_knows_is_still_a_status() -> None:
+    table = searched() | {"status": ["ok", "empty", "timeout", "crash"] * 30}
+    a = pa.analyze(table, "elapsed")
+    assert set(a.space) == {"solver", "depth"}
+    assert len(a) == 60
+    assert repr(a).startswith("Analysis(60 of 120 rows, ")
+    (note,) = status_notes(a)
+    assert "unknown state (empty) count as complete" in note
+    left = pa.analyze(table, "elapsed", where="status != 'empty'")  # as the note says
+    assert len(left) == 30
+
+
+@pytest.mark.parametrize("word", ["region", "OK"])
+def test_a_state_of_another_kind_stays_a_parameter(word: str) -> None:
+    a = pa.analyze(searched() | {"state": ["TX", "CA", word, "NY"] * 30}, "elapsed")
+    assert "state" in a.space
+
+
+def test_texts_of_errors_tell_which_rows_failed() -> None:
+    table = searched()
+    failed = np.arange(120) % 3 == 0
+    table |= {"elapsed": np.where(failed, -1.0, table["elapsed"]), "error": np.where(failed, "no solution", "")}
+    table["error"] = [text or None for text in table["error"].tolist()]
+    a = pa.analyze(table, "elapsed")
+    assert set(a.space) == {"solver", "depth"}
+    assert len(a) == 80
+
+
+def test_failed_rows_among_the_best_are_named() -> None:
+    table = searched() | {"completed": np.arange(120) % 4 != 0}
+    table["elapsed"] = np.where(table["completed"], table["elapsed"], table["elapsed"] / 10)
+    a = pa.analyze(table, "elapsed")
+    (note,) = status_notes(a)
+    assert "of the best 13 rows failed" in note
+    assert 'where="completed == True"' in note
+    assert not status_notes(pa.analyze(table, "elapsed", where="completed == True"))
+
+
+def test_a_score_that_many_rows_share_while_all_others_differ_is_doubted() -> None:
+    table = searched(400)
+    table["mse"] = np.where(np.arange(400) % 10 == 0, 0.0, table.pop("elapsed") - 0.99)
+    (note,) = status_notes(pa.analyze(table, "mse"))
+    assert "the best 40 rows all have mse = 0" in note

@@ -90,11 +90,11 @@ def test_a_warning_names_what_helps() -> None:
     crashed = np.arange(ROWS) % 10 == 0
     table = {"x": X, "z": Z, "loss": np.where(crashed, 0.0, LOSS + 1)}
     a = pa.analyze(table, "loss")
-    (note,) = [note for note in a.notes if note.kind == "doubt"]
+    (note,) = [note for note in a.notes if note.kind == "status"]
     assert 'if these trials crashed, pass where="loss != 0"' in note
     cured = pa.analyze(table, "loss", where="loss != 0")
     assert len(cured) == ROWS - crashed.sum()
-    assert not [note for note in cured.notes if note.kind == "doubt"]
+    assert not [note for note in cured.notes if note.kind == "status"]
 
 
 @pytest.mark.parametrize("rows", [6, 13, 30, 38])
@@ -171,7 +171,9 @@ def test_a_file_of_another_kind_is_not_to_be_renamed(suffix: str, tmp_path: Path
 def test_a_refusal_of_few_rows_says_that_they_are_the_last_steps_of_runs() -> None:
     table = {"round": np.tile(np.arange(20), 6), "rate": np.repeat([1, 2, 3, 4, 5, 6], 20)}
     table["loss"] = np.repeat([0, 1, 1, 1, 1, 1], 20)
-    with pytest.raises(PedanovaError, match=r"6 rows .*\(the rows are the steps of 6 runs \(round\); the last"):
+    with pytest.raises(
+        PedanovaError, match=r"6 rows .*\(114 of 120 rows are earlier steps of 6 runs \(round\); the last"
+    ):
         pa.analyze(table, "loss").importance(**FAST)
 
 

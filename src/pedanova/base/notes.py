@@ -13,6 +13,7 @@ Severity: TypeAlias = Literal["info", "guess", "warning"]
 Kind: TypeAlias = Literal[
     "source",  # how the data was read, and what the source says about it
     "rows",  # which rows count, and how
+    "status",  # rows that may have failed
     "objective",  # the column that is optimised, if it was not given
     "direction",  # the direction of the objective, if it was not given
     "space",  # a domain that was guessed
@@ -23,7 +24,9 @@ Kind: TypeAlias = Literal[
     "answer",  # how the numbers were computed
     "doubt",  # what may make the answer wrong
 ]
-SEVERITIES: dict[str, Severity] = {"space": "guess", "condition": "guess", "unused": "guess", "doubt": "warning"}
+SEVERITIES: dict[str, Severity] = {
+    "space": "guess", "condition": "guess", "unused": "guess", "doubt": "warning", "status": "warning"
+}  # fmt: skip
 
 ORDER = ("warning", "info", "guess")
 MOST_ALIKE = 3  # more notes that differ only in their counts are merged

@@ -97,6 +97,7 @@ def _differs(name: str, column: Column) -> bool:
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
     """For each rule, yield its candidates and its reason; the first rule with exactly one candidate decides."""
     yield results, "the only column whose name is typical of a result"
+    yield [name for name in results if "objective" in words_of(name)], "its name contains 'objective'"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
     yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by this column"

@@ -25,6 +25,7 @@ from pedanova.data.row_status import (
     NO_OBJECTIVE,
     RowStatus,
     average,
+    best_failed_notes,
     configurations,
     ended_note,
     first_rows,
@@ -108,6 +109,8 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     # The space is guessed only from rows that count.
     choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
     doubts = [note for goal in rows.goals for note in sentinel_notes(goal, rows.keep)]
+    results = {name: column for name, column in records.columns.items() if name not in choice.space}
+    doubts += [note for goal in rows.goals for note in best_failed_notes(results, goal, rows.keep)]
     if request.repeats != "all" and rows.status is not None:
         records, rows, choice = _collapse(records, rows, rows.status, choice, request)
     observed = place(rows, choice.space, records.columns)

@@ -28,11 +28,13 @@ from pedanova.data.vocabulary import (
     COUNTS,
     DEVIATIONS,
     DIFFERENCES,
+    FAILURES,
     FRACTIONS,
     MEMORY,
     MIDDLES,
     OUTCOMES,
     PAST,
+    PROCESSES,
     RESULTS,
     SPLITS,
     STATES,
@@ -198,7 +200,7 @@ def roles_of(
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (_beside_grid, _names_of_configurations, _without_evidence):
+    for rule in (_beside_grid, _names_of_configurations, _beside_families, _without_evidence):
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
@@ -255,9 +257,12 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):
         yield Clue("text", FAIR, "looks like a comment")
-    if STATUS_NAMES.search(name) and values.texts and None not in map(state_of, values.texts):
-        yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
     words = words_of(name)
+    states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
+    if states and (None not in states or not states <= {None, "complete"}):
+        yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
+    if values.kind == "words" and words and words[-1] in FAILURES:
+        yield Clue("status", FAIR, "has a text if a trial failed")
     if values.kind == "flags" and words and words[-1] in OUTCOMES:
         yield Clue("status", FAIR, "says whether a trial succeeded")
     if BUDGET_NAMES.match(name) and values.kind == "numbers":
@@ -272,9 +277,11 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
         yield Clue("time", SURE, "has a name that loggers use for their own fields")
+    elif telling == "time" and not PROCESSES.isdisjoint(words):
+        yield Clue("parameter", FAIR, "looks like the time of a step of an experiment, not like the time of a trial")
     elif telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
         if not is_limit(name) or values.has_own:
-            unsure = is_limit(name) or (few and telling in UNCLEAR)
+            unsure = is_limit(name) or (few and (telling in UNCLEAR or (values.are_round and values.is_balanced)))
             yield Clue("time", SLIGHT if unsure else SURE, "looks like the cost of a trial")
     elif telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
@@ -363,12 +370,19 @@ def _kind_of_texts(texts: Sequence[str]) -> str:
     return "long texts" if sum(map(len, few)) > LONG_TEXT * len(few) else "texts"
 
 
-def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
-    """The name of the text column that has the states of trials; None if there is no such column."""
+def status_column(
+    columns: Mapping[str, Column], objectives: Collection[str] = (), *, all_known: bool = True
+) -> str | None:
+    """The name of the text column that has the states of trials; None if there is no such column.
+
+    With `all_known`, every text must be a known state.
+    """
     for name, column in columns.items():
-        labels = column.labels or ()
-        if len(labels) > MOST_STATES or name in objectives or not any(map(state_of, labels)):
+        states = set(map(state_of, column.labels or ()))
+        if len(column.labels or ()) > MOST_STATES or name in objectives or not states - {None}:
             continue  # its rows need not be read
+        if all_known and None in states:
+            continue
         values = Values.of(column)
         if values.kind != "words":
             continue
@@ -486,6 +500,21 @@ def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     return new
 
 
+def _beside_families(known: KnownColumns) -> dict[str, Role]:
+    """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time."""
+    names = {words_of(name): name for name in (*known.objectives, *known.roles)}
+    new = {}
+    for *before, last in (words_of(name) for name in known.objectives if len(words_of(name)) > 1):
+        makers = {words[:-1] for words in names if words[-1:] == (last,) and len(words) == len(before) + 1}
+        others = {words[-1] for words in names if words[:-1] in makers} - {last}
+        alike = [(*maker, other) for other in others for maker in makers]
+        complete = [words for words in alike if len(makers) > 1 and all((*m, words[-1]) in names for m in makers)]
+        for name in (names[words] for words in complete):
+            if known.roles[name].is_setting and not is_setting_name(name):
+                new[name] = known.doubted(name, "its name is formed like that of the objective")
+    return new
+
+
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     """Doubt a parameter if neither its name nor its values are typical of parameters.
 
@@ -518,7 +547,7 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
             why = f"is strongly correlated with {listed(together[name], most=3)}, as results of a run often are"
         elif name not in home:
             why = "its column stands between columns of results"
-        elif alone or one.looks_drawn(beside=drawn):
+        elif alone or (one.looks_drawn(beside=drawn) and (drawn or not _is_odd(name, settings, home))):
             continue
         else:
             why = "neither its name nor its values are typical of a parameter"
@@ -527,6 +556,12 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         if far and one.has_own and len(likely & home) > 1:
             new[name] = Role("result", "is different in every row, and its column stands between columns of results")
     return new
+
+
+def _is_odd(name: str, settings: Mapping[str, Values], home: Collection[str]) -> bool:
+    """Whether this column has many different numbers, but each other parameter has only a few values."""
+    others = [one for other, one in settings.items() if other != name and other in home]
+    return not settings[name].is_few and len(others) > 1 and all(one.is_few for one in others)
 
 
 def _computed(settings: Mapping[str, Values]) -> set[str]:

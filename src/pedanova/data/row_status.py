@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import distinct
-from pedanova.base.notes import Count, Note
+from pedanova.base.notes import Count, Note, Severity
 from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.objectives import Goal, follows
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
-from pedanova.data.vocabulary import GOOD_OUTCOMES, OUTCOMES, state_of, words_of
-from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
+from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES, state_of, words_of
+from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
+MANY = 0.1  # if more than this part of the rows is dropped, the note is a warning
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,8 @@ class RowStatus:
 
 def ended_note(count: int, rows: int, what: str, ending: str, *remedy: Word) -> Note:
     fate = ("are dropped", *remedy) if ending == "drop" else ("are ranked as the worst",)
-    return Note("rows", Count(count), " of ", Count(rows), f" rows {what} and ", *fate)
+    many: Severity = "warning" if ending == "drop" and count > MANY * rows else "info"
+    return Note("rows", Count(count), " of ", Count(rows), f" rows {what} and ", *fate, severity=many)
 
 
 def status_of_rows(
@@ -115,6 +117,18 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
     if strange:
         raise DataError(f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING")
     return np.array([*meanings, "unfinished"])[np.where(column.values < 0, len(meanings), column.values)]
+
+
+def guessed_states(column: Column) -> tuple[Column, list[Note]]:
+    """A column of states in which unknown words count as complete, and a warning that names these words."""
+    labels = column.labels or ()
+    strange = [label for label in labels if state_of(label) is None]
+    if not strange:
+        return column, []
+    words = f"rows with an unknown state ({listed(strange, most=4)}) count as complete; to leave rows out, pass "
+    where = Arg("where", shown=f"\"{column.name} != '{strange[0]}'\"")
+    known = tuple("COMPLETE" if label in strange else label for label in labels)
+    return replace(column, labels=known), [Note("status", words, where, subject=column.name)]
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:
@@ -225,8 +239,10 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
     own = any(count >= many for name, count in different.items() if name != objective)
     if not own and not (len(times) == 1 and different[objective] >= many):
         return None
-    words = f"{rows - len(firsts):,} of {rows:,} rows are exact copies of other rows; identical rows are counted once"
-    return np.sort(firsts), Note("rows", words)
+    count = Count(rows - len(firsts)), " of ", Count(rows)
+    many: Severity = "warning" if count[0] > MANY * rows else "info"
+    words = " rows are exact copies of other rows; identical rows are counted once"
+    return np.sort(firsts), Note("rows", *count, words, severity=many)
 
 
 def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
@@ -246,8 +262,10 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
         last = np.flatnonzero(np.concatenate([starts[1:], [True]]))
         # parameters do not change during a run
         if any(_is_setting_of(other.values, starts) for other in columns.values() if other is not column):
-            words = f"the rows are the steps of {len(last)} runs ({name}); the last step of each run is used; pass "
-            return last, Note("rows", words, Arg("where", shown=f'"{name} == …"'), " for another step")
+            words = f" rows are earlier steps of {len(last)} runs ({name}); the last step of each run is used; pass "
+            step = Arg("where", shown=f'"{name} == …"')
+            dropped = Count(len(runs) - len(last)), " of ", Count(len(runs))
+            return last, Note("rows", *dropped, words, step, " for another step", severity="warning")
     return None
 
 
@@ -258,24 +276,55 @@ def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
 
 
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:
-    """Make a column of trial states from a yes/no column such as `success`.
+    """Make a column of trial states from a yes/no column such as `success`, or from texts in a column such as `error`.
 
     The column is used if failed rows have no objective. It is also used if all failed rows have the same objective,
     such as 999, and it lies outside the range of the other objectives.
     """
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
+    scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
     for name, column in columns.items():
-        word = (words_of(name) or ("",))[-1]
-        flags = flags_of(column) if word in OUTCOMES and name != objective else None
-        if flags is None:
+        failed = None if name == objective else failed_rows(name, column)
+        if failed is None:
             continue
-        scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
-        failed = flags != (word in GOOD_OUTCOMES)
         bad, good = (np.unique(scores[rows & np.isfinite(scores)]) for rows in (failed, ~failed))
         if failed.any() and len(good) and (not len(bad) or (len(bad) == 1 and not good[0] <= bad[0] <= good[-1])):
             return Column(name, failed.astype(np.int32), ("COMPLETE", "FAIL"))
     return None
+
+
+def failed_rows(name: str, column: Column) -> Mask | None:
+    """A mask of the rows that failed according to a yes/no column or a column of error texts; None for others."""
+    word = (words_of(name) or ("",))[-1]
+    flags = flags_of(column) if word in OUTCOMES else None
+    if flags is not None:
+        return flags != (word in GOOD_OUTCOMES)
+    if word not in FAILURES or column.labels is None:
+        return None
+    filled = np.array([*(str(label).strip().lower() not in NOTHING for label in column.labels), False])
+    return filled[np.where(column.values < 0, len(column.labels), column.values)]
+
+
+def best_failed_notes(columns: Mapping[str, Column], goal: Goal, rows: Mask | None) -> list[Note]:
+    """A warning if rows that failed according to a column such as `completed` are among the best rows."""
+    kept = np.isfinite(goal.values) if rows is None else rows & np.isfinite(goal.values)
+    if not FEWEST_ALIKE <= np.count_nonzero(kept) <= MOST_ROWS or goal.column is None:
+        return []
+    values = (goal.sign * goal.values.astype(np.float64))[kept]
+    best = values <= np.partition(values, len(values) // 10)[len(values) // 10]
+    notes = []
+    for name, column in columns.items():
+        failed = None if name == goal.column or len(column) != len(kept) else failed_rows(name, column)
+        if failed is None or not failed[kept].any() or failed[kept].all():
+            continue
+        count, among = int(np.count_nonzero(failed[kept] & best)), int(np.count_nonzero(best))
+        if count >= FEWEST_ALIKE or 2 * count > among:
+            words = f"{count:,} of the best {among:,} rows failed according to this column; to leave such rows out, "
+            good = "pass ", Arg("where", shown=f'"{name} == {words_of(name)[-1] in GOOD_OUTCOMES}"')
+            remedy = ("remove them from the table",) if flags_of(column) is None else good
+            notes.append(Note("status", words, *remedy, subject=name))
+    return notes
 
 
 def flags_of(column: Column) -> Mask | None:
@@ -306,12 +355,15 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
     known = any(goal.sign * best == sentinel for sentinel in SENTINELS) or np.isinf(best)
     if not known or alike < FEWEST_ALIKE or 2 * alike > len(values) or len(others) < 0.7 * (len(values) - alike):
         return []
-    if np.isfinite(best) and others[0] - best < APART * (others[-1] - others[0]):
+    far = not np.isfinite(best) or others[0] - best >= APART * (others[-1] - others[0])
+    single = alike >= LEAST_ROWS and len(others) >= NEARLY_ALL * (len(values) - alike)
+    if not far and not single:
         return []
     score = f"{goal.sign * best:g}"
     name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
-    words = f"the best {alike} rows all have {goal.name} = {score}, far from all others; if these trials crashed, pass "
-    return [Note("doubt", words, Arg("where", shown=f'"{name} != {score}"'))]
+    why = "far from all others" if far else "but nearly all others differ"
+    words = f"the best {alike} rows all have {goal.name} = {score}, {why}; if these trials crashed, pass "
+    return [Note("status", words, Arg("where", shown=f'"{name} != {score}"'))]
 
 
 def doubtful_columns(

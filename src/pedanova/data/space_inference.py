@@ -282,8 +282,9 @@ def column_roles(
 ) -> ColumnRoles:
     """The role of every column: from the options, from the source, or guessed."""
     roles = {goal.column: Role("objective", f"is to be {DONE[goal.direction]}") for goal in goals if goal.column}
-    spoken = {name: Role("status" if name == request.state else "result", "already used by the source or an option")
-              for name in spoken_for(table, goals, request)}  # fmt: skip
+    used = "already used by the source or an option"
+    state, names = request.state_name, spoken_for(table, goals, request)
+    spoken = {name: Role("status" if name == state else "result", used) for name in names}
     left = [name for name in table if name not in roles and name not in spoken]
     named = request.params if request.params is not None else request.space
     if named is not None:
@@ -317,7 +318,7 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOption
         return []
     feasible = request.feasible
     names = [
-        request.state,
+        request.state_name,
         *(feasible if isinstance(feasible, list | tuple | set) else [feasible]),
         *(name for goal in goals for name in goal.made_of),
         *request.aside,

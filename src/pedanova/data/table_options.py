@@ -20,7 +20,14 @@ from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
-from pedanova.data.row_status import direction_by_rows, failed_by_flag, last_of_runs, states_of, without_copies
+from pedanova.data.row_status import (
+    direction_by_rows,
+    failed_by_flag,
+    guessed_states,
+    last_of_runs,
+    states_of,
+    without_copies,
+)
 from pedanova.data.vocabulary import is_setting_name
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -46,6 +53,11 @@ class TableOptions:
     @property
     def state(self) -> object:
         return self.reading.state
+
+    @property
+    def state_name(self) -> str | None:
+        """The name of the column of trial states, if it is a column of the table."""
+        return self.state if isinstance(self.state, str) else getattr(self.state, "name", None)
 
     @property
     def inside(self) -> bool:
@@ -159,7 +171,13 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     left = {name: column for name, column in records.columns.items() if name not in settled}
     state: object = request.state
     if state is None:
-        state = status_column(left, objectives_of(request)) or failed_by_flag(left, request.objective)
+        named = status_column(left, objectives_of(request), all_known=False)
+        if named is None:
+            state = failed_by_flag(left, request.objective)
+        else:
+            states, doubts = guessed_states(left[named])
+            state = states if doubts else named
+            records = replace(records, notes=(*records.notes, *doubts))
     return records, replace(request, reading=replace(request.reading, state=state))
 
 

@@ -90,6 +90,12 @@ UNITS = {
     "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz usd"),
 }
 MEMORY = _words("memory mem ram vram")
+PROCESSES = _words(
+    "residence reaction hold holding pulse dwell soak soaking cure curing anneal annealing exposure contact mixing "
+    "stirring incubation sintering aging ageing drying heating cooling ramp delay settling etch deposition milling"
+)  # before "time": a parameter of an experiment
+FAILURES = _words("error errors exception exceptions traceback")  # text columns that are filled if a trial failed
+NOTHING = _words("none no ok nan null false 0 - success")  # words for no failure
 COUNTED = re.compile(
     "|".join(
         (
@@ -124,7 +130,7 @@ NAMES = HEADS | _words(
 )  # last words of parameters, unless another word is that of a result
 AMBIGUOUS = _words(
     "rate ratio fraction frac size level samples features weight weights iterations iters steps epochs length rank "
-    "rounds prob probability leaves trees nodes clusters components distance limit bound bounds"
+    "rounds prob probability leaves trees nodes clusters components distance limit bound bounds factor penalty"
 )  # last words of both parameters and results
 CATEGORIES = _words(
     "type mode kind function fn activation optimizer scheduler schedule strategy method model dataset init algorithm "

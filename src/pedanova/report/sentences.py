@@ -35,7 +35,14 @@ def contents_in_words(data: TrialData) -> str:
     goals = data.observations.goals if data.observations is not None else ()
     pairs = [(str(goal.direction), goal.name) for goal in goals] or [(data.direction, data.objective)]
     many = "parameter" if len(data.space) == 1 else "parameters"
-    return f"{data.rows:,} rows, {len(data.space)} {many}, {printable(aim_in_words(pairs, data.notes))}"
+    return f"{rows_in_words(data)}, {len(data.space)} {many}, {printable(aim_in_words(pairs, data.notes))}"
+
+
+def rows_in_words(data: TrialData) -> str:
+    """The number of rows; if many rows of the table were dropped, "8 of 36 rows"."""
+    lost = [note.counts for note in data.notes if note.kind == "rows" and note.severity == "warning"]
+    total = max((counts[1] for counts in lost if len(counts) == 2), default=0)  # counts: dropped, all
+    return f"{data.rows:,} of {total:,} rows" if total > data.rows else f"{data.rows:,} rows"
 
 
 def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:

@@ -305,11 +305,12 @@ NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 
 
 def in_short(notes: Iterable[Note]) -> list[Note]:
-    """The three most important notes, in this order: roles of columns, other warnings, rows, method, guesses."""
+    """The three most important notes, in this order: roles of columns, warnings on rows and others, method, guesses."""
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
-    roles = [note for note in warnings if note.kind == "roles"]  # the first line of an answer lists all of them
-    warnings = [*roles[:1], *(note for note in warnings if note not in roles)]
+    roles = [note for note in warnings if note.kind == "roles"]  # the first lines of an answer list all of them
+    others = [note for note in warnings if note.kind not in ("roles", "status")]
+    warnings = [*roles[:1], *sorted(others, key=lambda note: note.kind != "rows")]
     rest = [note for note in every if note.severity != "warning"]
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
     ordered = [*warnings, *_joined(rest, "rows"), *answers, *_grouped(rest), *_joined(rest, "direction")]
