@@ -122,12 +122,12 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
 def guessed_states(column: Column) -> tuple[Column, list[Note]]:
     """A column of states in which unknown words count as complete, and a warning that names these words."""
     labels = column.labels or ()
-    strange = [label for label in labels if state_of(label) is None]
+    strange = [str(label) for label in labels if state_of(label) is None]
     if not strange:
         return column, []
     words = f"rows with an unknown state ({listed(strange, most=4)}) count as complete; to leave rows out, pass "
     where = Arg("where", shown=f"\"{column.name} != '{strange[0]}'\"")
-    known = tuple("COMPLETE" if label in strange else label for label in labels)
+    known = tuple("COMPLETE" if str(label) in strange else label for label in labels)
     return replace(column, labels=known), [Note("status", words, where, subject=column.name)]
 
 
@@ -240,9 +240,9 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
     if not own and not (len(times) == 1 and different[objective] >= many):
         return None
     count = Count(rows - len(firsts)), " of ", Count(rows)
-    many: Severity = "warning" if count[0] > MANY * rows else "info"
+    severity: Severity = "warning" if count[0] > MANY * rows else "info"
     words = " rows are exact copies of other rows; identical rows are counted once"
-    return np.sort(firsts), Note("rows", *count, words, severity=many)
+    return np.sort(firsts), Note("rows", *count, words, severity=severity)
 
 
 def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
@@ -299,11 +299,12 @@ def failed_rows(name: str, column: Column) -> Mask | None:
     word = (words_of(name) or ("",))[-1]
     flags = flags_of(column) if word in OUTCOMES else None
     if flags is not None:
-        return flags != (word in GOOD_OUTCOMES)
+        return np.logical_not(flags) if word in GOOD_OUTCOMES else flags
     if word not in FAILURES or column.labels is None:
         return None
     filled = np.array([*(str(label).strip().lower() not in NOTHING for label in column.labels), False])
-    return filled[np.where(column.values < 0, len(column.labels), column.values)]
+    failed: Mask = filled[np.where(column.values < 0, len(column.labels), column.values)]
+    return failed
 
 
 def best_failed_notes(columns: Mapping[str, Column], goal: Goal, rows: Mask | None) -> list[Note]:

@@ -65,8 +65,10 @@ COSTS = _words(
     "duration elapsed took latency seconds secs time timestamp flops macs joules"
 )  # words for the cost of a run
 # These show the direction of an objective, but may also be parameters.
-ONLY_UP = _words("gain efficiency coverage volume diversity")
-ONLY_DOWN = _words("cost memory entropy divergence gap violation violations failures distance size risk")
+ONLY_UP = _words("gain efficiency coverage volume diversity passed correct solved accepted converged")
+ONLY_DOWN = _words(
+    "failed crashed diverged cost memory entropy divergence gap violation violations failures distance size risk"
+)
 LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word "score", which is then minimised
 
 SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
