@@ -21,7 +21,7 @@ TOUCHING := tests/base/test_table.py tests/counting/test_same_tallies.py tests/m
 # Files with a test that runs a real tool: the others need not be read for them.
 HEAVY := $(shell grep -rl --include='test_*.py' 'mark\.heavy' tests)
 
-# One more than there are cores: a test that waits for a browser, a server or a cluster leaves its core to another.
+# One more than there are cores: a test that waits for a browser or a server leaves its core to another.
 WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 .PHONY: demo test check every quick slow heavy oldest newest wheel lint style types bench history paper docs gallery sanitize clean help
@@ -48,10 +48,10 @@ quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q
 
 slow: $(VENV)/.test  ## list in tests/slow.txt, from a run of every test, those that `make check` leaves out
-	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --list-slow
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --list-slow
 
 heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (SMAC3, Ray Tune, MLflow …)
-	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(HEAVY)
+	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder $(HEAVY)
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
 	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not heavy" -k "not TestServers and not look_as_they_did" $(TOUCHING)
