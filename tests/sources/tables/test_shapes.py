@@ -40,6 +40,12 @@ SHAPES: dict[str, str] = {
         f"{HEAD},notes", *(f"{line},good{', or so' * (i % 2)}" for i, line in enumerate(LINES))
     ),
     "a row that lacks its end": joined(HEAD, *LINES, "0.5,3"),
+    "a title above in a cell": joined("Sweep of May,,,", HEAD, *LINES),
+    "groups above the names": joined(",,,result", "settings,,,", HEAD, *LINES),
+    "a header repeated": joined(HEAD, *LINES[:9], HEAD, *LINES[9:20], "second day,,,", HEAD, *LINES[20:]),
+    "columns added later": joined(
+        f"{HEAD},val_acc", *LINES[:30], *(f"{line},{i}" for i, line in enumerate(LINES[30:]))
+    ),
 }
 
 
@@ -97,6 +103,9 @@ def test_what_was_passed_over_is_said(tmp_path: Path) -> None:
         ("comments above", "2 lines above the table are skipped"),
         ("comments between", "2 lines begin with #"),
         ("a row that lacks its end", "1 row has fewer fields than the header (first: line 42)"),
+        ("groups above the names", "2 lines above the table are skipped"),
+        ("a header repeated", "lines that repeat the header: 2 (1 with a title above)"),
+        ("columns added later", "30 rows have fewer fields than the header (first: line 2)"),
     ):
         path.write_text(SHAPES[shape])
         assert any(words in note for note in read_records(path).notes)
@@ -108,6 +117,12 @@ def test_a_file_without_a_header_is_refused(tmp_path: Path) -> None:
     refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
     path.write_text(joined("10,20,0.5984,,", "10,40,0.684,1,"))  # as wide as its longest row
     refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
+    path.write_text(joined("data/a_10.txt,20,0.5", "data/b_7.txt,40,0.6", "data/a_20.txt,50,0.7"))
+    refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
+    path.write_text(joined("a,20", "b,40", "a,50"))
+    refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
+    path.write_text(joined("net,20,50", "a,40,30", "b,50,10"))  # a column for each number of epochs
+    assert list(read_records(path).columns) == ["net", "20", "50"]
     path.write_text(joined("0,1,2", "10,40,0.684"))  # as pandas names columns
     assert list(read_records(path).columns) == ["0", "1", "2"]
 
@@ -137,3 +152,29 @@ def test_a_line_with_one_field(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(joined("x,y,loss", "1,2,3", "1", "1,2,3"))
     refuse(FormatError, "line 3 has 1 field, but the header has 3", of=lambda: read_records(path))
+
+
+def test_lines_whose_fields_changed_are_counted(tmp_path: Path) -> None:
+    """A later line is never the header; what is advised cures the file."""
+    path = tmp_path / "t.csv"
+    dated = [line.replace(",", f",2026-01-18 05:44:{i + 10},7,", 1) for i, line in enumerate(LINES[8:])]
+    path.write_text(joined(HEAD, *LINES[:8], *dated))
+    words = "32 of 40 rows have 6 fields, but the header has 4 (first: line 10); correct them, or write them to another"
+    refuse(FormatError, words, of=lambda: read_records(path))
+    longer = joined(*LINES[:8], *(f"{line},7,{i}" for i, line in enumerate(LINES[8:])))
+    path.write_text(f"{HEAD}\n{longer}")
+    refuse(FormatError, "32 of 40 rows have 6", "add 2 names to the end of the header", of=lambda: read_records(path))
+    path.write_text(f"{HEAD},batch,speed\n{longer}")
+    assert read_records(path).rows == ROWS
+    path.write_text(joined(HEAD, *(f"{line},7,8" for line in LINES)))
+    refuse(FormatError, "every row has 6 fields", "add 2 names to the header", of=lambda: read_records(path))
+    path.write_text(joined(f"{HEAD},batch,speed", *LINES))
+    notes = read_records(path).notes
+    assert any("2 fields fewer than the header; columns left empty: batch, speed" in note for note in notes)
+
+
+def test_values_without_a_name_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(joined(f",{HEAD},,", *(f"{i},{line},0.{i}," for i, line in enumerate(LINES))))
+    notes = read_records(path).notes
+    assert any(note.endswith("no name in the header: 'Unnamed: 5'") for note in map(str, notes))

@@ -68,6 +68,17 @@ def test_several_sheets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     refuse(DataError, "'svhn'", "mnist", of=lambda: pa.analyze(path, "loss", study="svhn"))
 
 
+def test_titles_and_several_tables_in_a_sheet(tmp_path: Path) -> None:
+    plain = read_records(book(tmp_path / "plain.xlsx", s=ROWS))
+    parts = [["Changing lr"], ROWS[0], *ROWS[1:30], [], ["Changing depth"], ROWS[0], *ROWS[30:]]
+    for rows in ([["Results"], *ROWS], [["", "metric"], [], *ROWS], parts):
+        records = read_records(book(tmp_path / "t.xlsx", s=rows))
+        assert {name: cells(records, name) for name in records.columns} == {n: cells(plain, n) for n in plain.columns}
+        assert any("above the table is skipped" in note for note in records.notes)
+    path = book(tmp_path / "t.xlsx", s=[*parts[:31], ["Times"], ["lr", "seconds"], [0.1, 3]])
+    refuse(FormatError, "has another table below 'Times'; copy each table to a sheet", of=lambda: read_records(path))
+
+
 def test_kinds_of_cells(tmp_path: Path) -> None:
     rows = [["when", "took", "flag", "n", "word", "gap"]]
     rows += [[dt.datetime(2025, 5, 22, n + 1), dt.timedelta(seconds=90), n > 1, n, f"w, {n}", None] for n in range(4)]

@@ -209,9 +209,20 @@ def read_sheet(path: Path, study: str | None) -> Records:
     if not sheets:
         raise NoTrialsError(f"{path} has no sheet with a header and rows")
     _, rows = choose(sheets, study, path, "sheet", label="{0} ({1[0]:,} rows)")
+    headers = [i for i in range(1, len(rows)) if _is_titled(rows[i - 1], rows[i])]
+    other = next((i for i in headers if rows[i] != rows[headers[0]]), None)
+    if other is not None:
+        title = next(cell for cell in rows[other - 1] if cell != "")
+        raise FormatError(f"{path} has another table below {title!r}; copy each table to a sheet of its own")
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([_written(cell) for cell in row] for row in rows)
     return read_copy(text.getvalue().encode(), "sheet.csv", str(path))
+
+
+def _is_titled(title: list[Any], names: list[Any]) -> bool:
+    """Whether the first row has one text, and the second several texts and nothing else."""
+    above, below = ([cell for cell in row if cell != ""] for row in (title, names))
+    return len(above) == 1 < len(below) and all(isinstance(cell, str) for cell in above + below)
 
 
 def _sheets(path: Path) -> dict[str, list[list[Any]]]:

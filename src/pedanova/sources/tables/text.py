@@ -14,17 +14,17 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import dropwhile, groupby, islice
 from pathlib import Path, PurePath
 from typing import Any, TextIO
 
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some
+from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some, take, values_in
 from pedanova.data.records import Records
 from pedanova.data.roles import ID_NAMES, INDEX_NAMES, REMARKS
-from pedanova.errors import Arg, FormatError, PedanovaError, QueryError
+from pedanova.errors import Arg, FormatError, PedanovaError, QueryError, listed
 from pedanova.sources.tables.frames import as_names, read_frame
 from pedanova.space.values import shown
 
@@ -42,6 +42,7 @@ BLOCK = 1 << 24  # bytes that are read at a time
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
+DIGITS = re.compile(r"[0-9]+")
 
 
 def is_packed(file: PurePath) -> bool:
@@ -133,7 +134,10 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     rows = [row for row in _cut(body[:1], sign) if row]
     if len(comment) > 1 and rows and len(rows[0]) == len(comment) and all(map(REAL.fullmatch, rows[0])):
         return Layout(sign, above, tuple(as_names(comment, where=f"{file}: ", error=FormatError)), in_comment=True)
-    return Layout(sign, above, tuple(_header(file, sign, above)))
+    names = _header(file, sign, above)
+    if _is_data(names, _cut(lines[above + 1 :], sign)):
+        raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
+    return Layout(sign, above, tuple(as_names(names, where=f"{file}: ", error=FormatError)))
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
@@ -147,10 +151,17 @@ def _sign_of(lines: Sequence[str], usual: str) -> str:
 
 
 def _above(lines: Sequence[str], sign: str) -> int:
-    """The number of lines above the header; from the header on, all lines have the same number of fields."""
-    if not lines or (lines[0].strip() and lines[0].count(sign) == lines[-1].count(sign)):
+    """The number of lines above the header; from the header on, all lines have the same number of fields.
+
+    A line with few cells above a line of words is a title, and a line with numbers is no header below a line of words.
+    """
+    if not lines:
         return 0
-    counts = [len(row) for line in lines for row in _cut([line], sign) or [[]]]
+    rows = [row for line in lines for row in _cut([line], sign) or [[]]]
+    titles = 0 if any(line.count('"') % 2 for line in lines) else _titles(rows)
+    if titles or (lines[0].strip() and lines[0].count(sign) == lines[-1].count(sign)):
+        return titles
+    counts = [len(row) for row in rows]
     full = [count for count in counts if count]
     quoted = any(line.count('"') % 2 for line in lines[:1])  # a name continues in the next line
     if quoted or len(full) < 3 or len(counts) != len(lines):
@@ -163,7 +174,22 @@ def _above(lines: Sequence[str], sign: str) -> int:
     while same and counts[same - 1] in (full[-1], 0):
         same -= 1
     first = next((i for i in range(same, len(counts)) if counts[i]), 0)
-    return first if len(counts) - first >= 2 else 0
+    grown = _are_words(rows[0]) and not _are_words(rows[first])
+    return first if len(counts) - first >= 2 and not grown else 0
+
+
+def _titles(rows: Sequence[Sequence[str]]) -> int:
+    """The number of lines above the first full line of words, if most of their cells are empty."""
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    header = next((i for i, row in enumerate(rows) if 2 * filled[i] > max(filled) and _are_words(row)), 0)
+    same = all(len(rows[i]) == len(rows[header]) and 2 * filled[i] <= filled[header] for i in range(header))
+    numbers = any(REAL.fullmatch(cell.strip()) for row in rows[header + 1 :] for cell in row)
+    return header if same and numbers else 0
+
+
+def _are_words(cells: Sequence[str]) -> bool:
+    words = [cell.strip() for cell in cells if cell.strip()]
+    return len(words) > 1 and not any(map(REAL.fullmatch, words))
 
 
 def _fields(lines: Sequence[str], sign: str) -> list[int]:
@@ -181,14 +207,36 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
     """Read a text table; if `delimiter` is None, it is detected."""
     layout = layout_of(file, delimiter)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
-    records = read(file, layout)
+    records = _without_headers(read(file, layout))
     _check_closed(file, records)
     _check_upright(file, records)
     notes = [*layout.notes, *records.notes]
+    behind_index = dropwhile(lambda pair: pair[0].startswith("Unnamed: "), records.columns.items())
+    unnamed = [name for name, column in behind_index if name.startswith("Unnamed: ") and not column.absent().all()]
+    if unnamed:
+        notes.append(Note("doubt", f"columns with values but no name in the header: {listed(unnamed)}"))
     if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # not the delimiter of the suffix
         words = f"{file.name}: fields are separated by {layout.delimiter!r}; pass "
         notes.append(Note("source", words, Arg("delimiter", of="Reading"), " if this is wrong"))
     return replace(records, notes=tuple(notes))
+
+
+def _without_headers(records: Records) -> Records:
+    """Leave out repetitions of the header, as in files joined to one, and the titles directly above them."""
+    columns = records.columns
+    if not records.rows or not all(column.labels and name in column.labels for name, column in columns.items()):
+        return records
+    repeats = np.all([column.values == (column.labels or ()).index(name) for name, column in columns.items()], axis=0)
+    filled = np.sum([~column.absent() for column in columns.values()], axis=0)
+    titles = np.append(repeats[1:], False) & (filled == 1) & ~repeats if len(columns) > 1 else np.zeros_like(repeats)
+    rows = np.flatnonzero(~repeats & ~titles)
+    if len(rows) == records.rows or not len(rows):
+        return records
+    texts = {name: values_in(column) for name, column in take(columns, rows).items()}
+    table = {name: parse_text(name, ("" if text is None else text for text in cells)) for name, cells in texts.items()}
+    titled = f" ({titles.sum()} with a title above)" if titles.any() else ""
+    note = Note("doubt", f"lines that repeat the header: {repeats.sum()}{titled}; the parts are read as one table")
+    return replace(records, columns=table, notes=(*records.notes, note))
 
 
 def _check_closed(file: Path, records: Records) -> None:
@@ -227,9 +275,22 @@ def _header(file: Path, delimiter: str, above: int) -> list[str]:
     names = [name.strip() for name in header]
     if not any(names):
         raise FormatError(f"{file} begins with an empty line; the first line must name the columns")
-    if all(map(REAL.fullmatch, filter(None, names))) and any("." in name for name in names):
-        raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
-    return as_names(names, where=f"{file}: ", error=FormatError)
+    return names
+
+
+def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a first line holds values: numbers, and texts that occur below it too (apart from their digits)."""
+    texts = {i: DIGITS.sub("0", name) for i, name in enumerate(names) if name and not REAL.fullmatch(name)}
+    numbers = [i for i, name in enumerate(names) if name and i not in texts]
+    if not texts:
+        return not all(map(WHOLE.fullmatch, filter(None, names))) or len({names[i] for i in numbers}) < len(numbers)
+    below = [row for row in rows if len(row) == len(names)]
+    return (
+        2 * len(numbers) >= len(texts) + len(numbers)
+        and len(below) > 0
+        and all(REAL.fullmatch(row[i].strip()) or row[i] in MISSING for i in numbers for row in below)
+        and all(any(DIGITS.sub("0", row[i].strip()) == text for row in below) for i, text in texts.items())
+    )
 
 
 def read_text(file: Path) -> str:
@@ -364,11 +425,12 @@ def evened(
     for row in rows:  # delimiters after the last field
         while len(row) > many and not row[-1].strip():
             row.pop()
-    if {len(row) for row in rows} == {many + 1}:
-        if not _is_index([row[0] for row in rows]) or ID_NAMES.match(header[0]):
-            raise FormatError(
-                f"{file}: every row has {many + 1} fields but the header has {many}; add a name to the header"
-            )
+    widths = {len(row) for row in rows}
+    if len(widths) == 1 and max(widths) > many:
+        extra = max(widths) - many
+        if extra > 1 or not _is_index([row[0] for row in rows]) or ID_NAMES.match(header[0]):
+            remedy = "add a name to the header" if extra == 1 else f"add {extra} names to the header"
+            raise FormatError(f"{file}: every row has {many + extra} fields but the header has {many}; {remedy}")
         words = "the rows have one more field than the header; the first field is used as an index"
         return as_names(["", *header]), [Note("source", words)]
     long = [i for i, row in enumerate(rows) if len(row) > many]
@@ -377,23 +439,51 @@ def evened(
             rows[i][many - 1 :] = [sign.join(rows[i][many - 1 :])]
         long = []
     short = [i for i, row in enumerate(rows) if len(row) < many]
-    all_lack_one = {len(row) for row in rows} == {many - 1}
     few = len(short) <= MOST_SHORT * len(rows) and all(len(rows[i]) > 1 for i in short)
-    if long or (short and not all_lack_one and not few) or (all_lack_one and many <= 2):
-        wrong = (long or short)[0]
-        fields = "1 field" if counts[wrong] == 1 else f"{counts[wrong]} fields"
-        raise FormatError(
-            f"{file}: line {places[wrong]} has {fields}, but the header has {many}; correct the line or its quotes"
-        )
-    for i in short:
-        rows[i] += [""] * (many - len(rows[i]))
-    if all_lack_one:
-        words = f"the rows have one field fewer than the header; the column {header[-1]!r} is left empty"
-        return header, [Note("source", words)]
+    if long or (short and not few and not _same_start(rows)):
+        raise FormatError(f"{file}: {_on_fields(rows, long or short, places, counts, many)}")
     if not short:
         return header, []
-    words = f"{len(short)} rows have fewer fields than the header (first: line {places[short[0]]}); "
-    return header, [Note("doubt", f"{words}the missing fields are left empty")]
+    if len(widths) == 1:
+        lacking = header[max(widths) :]
+        words = f"the rows have one field fewer than the header; the column {lacking[0]!r} is left empty"
+        if len(lacking) > 1:
+            words = f"the rows have {len(lacking)} fields fewer than the header; columns left empty: {listed(lacking)}"
+        note = Note("doubt", words)
+    else:
+        words = f"{len(short)} rows have fewer fields than the header (first: line {places[short[0]]}); "
+        note = Note("doubt", f"{words}the missing fields are left empty")
+    for i in short:
+        rows[i] += [""] * (many - len(rows[i]))
+    return header, [note]
+
+
+def _same_start(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether short rows lack only last fields: none has words where longer rows have numbers, or the reverse."""
+    known: dict[int, set[bool]] = {}
+    for width, group in groupby(sorted(rows, key=len, reverse=True), key=len):
+        for i, cells in enumerate(zip(*group, strict=True)):
+            kinds = {REAL.fullmatch(cell.strip()) is not None for cell in cells if cell not in MISSING}
+            if width < 2 or (known.get(i) and not kinds <= known[i]):
+                return False
+            known[i] = known.get(i, set()) | kinds
+    return True
+
+
+def _on_fields(
+    rows: Sequence[Sequence[str]], wrong: Sequence[int], places: Sequence[int], counts: Sequence[int], many: int
+) -> str:
+    """The message on rows with another number of fields than the header; a remedy that is possible comes last."""
+    least, most, first = min(counts[i] for i in wrong), max(counts[i] for i in wrong), places[wrong[0]]
+    fields = f"{least} to {most} fields" if least < most else "1 field" if most == 1 else f"{most} fields"
+    if len(wrong) == 1:
+        return f"line {first} has {fields}, but the header has {many}; correct the line or its quotes"
+    remedy = "correct them, or write them to another file with its own header"
+    if len(wrong) <= MOST_SHORT * len(rows):
+        remedy = "correct these lines or their quotes"
+    elif most > many and _same_start(rows):
+        remedy = f"add {'a name' if most == many + 1 else f'{most - many} names'} to the end of the header"
+    return f"{len(wrong)} of {len(rows)} rows have {fields}, but the header has {many} (first: line {first}); {remedy}"
 
 
 LONGEST_INDEX = 19  # digits
