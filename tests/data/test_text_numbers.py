@@ -29,6 +29,8 @@ FORMS: dict[str, tuple[list[str], list[float | None], str]] = {
     "bits": (["8bit", "16bit"], [8, 16], "unit"),
     "times": (["10ms", "2s", "1h 20m", "0"], [0.01, 2, 4800, 0], "time"),
     "deviations behind means": (["80.00±7.00", "81.5 ± 6.1", "7 +/- 1"], [80, 81.5, 7], "deviation"),
+    "lists of one number": (["[0.5]", "[ 2. ]", "[np.float64(-3.5)]", "np.int64(4)"], [0.5, 2, -3.5, 4], "wrapped"),
+    "about": (["~1890", "1799", "-", "≈ 20"], [1890, 1799, None, 20], "wrapped"),
     "sizes": (["512 MB", "1.5GB"], [512e6, 1.5e9], "bytes"),
 }
 
@@ -51,6 +53,7 @@ def test_forms(kind: str) -> None:
         ["adam", "sgd"], ["2024-01-31", "2024-02-01"], ["1.2.3", "1.2.4"], ["12:30", "11:20"], ["a1", "b2"],
         ["3a", "4b"], ["224x224", "32x32"], ["[1, 2]", "[3]"], ["{'a': 1}"], ["1", "auto"], ["nan", "none"],
         ["True", "False"], ["1e", "--1"], ["inf", "nan"], ["٣", "٤"], ["0.5", "0,5"], ["1-2", "3-4"],
+        ["[1", "2]"], ["[]", "[1]"],
     ],
 )  # fmt: skip
 def test_what_is_no_number(texts: list[str]) -> None:

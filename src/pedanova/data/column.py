@@ -1,6 +1,7 @@
 """One column of a table in memory: numbers, or integer codes with labels.
 
-Text such as "1,5", "20%", "2k" or "3 ms" is read as numbers, in the first number format (`Form`) that fits all values.
+Text such as "1,5", "20%", "2k", "3 ms" or "[4]" is read as numbers, in the first number format (`Form`) that fits all
+values.
 """
 
 from __future__ import annotations
@@ -305,7 +306,9 @@ def _meets(values: NDArray[Any], numbers: list[float]) -> Mask:
 
 
 Number: TypeAlias = int | float
-FormName: TypeAlias = Literal["plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes", "deviation"]
+FormName: TypeAlias = Literal[
+    "plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes", "deviation", "wrapped"
+]
 GAP_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "-", "--", "?")
 )  # in a column of numbers, in upper or lower case
@@ -324,6 +327,7 @@ FAMILIES: dict[FormName, dict[str, float]] = {
     "bytes": {"B": 1, "KB": 1e3, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
 }  # units that may stand side by side  # fmt: skip
 DEVIATION = re.compile(r"\s*(±|\+/-|\+-)\s*[0-9.,eE+-]+\s*%?$")  # after a mean
+WRAPPED = re.compile(r"[~≈]\s*(.+)|\[\s*(.+?)\s*\]|(?:np\.)?(?:float|u?int)[0-9]*\((.+)\)")
 AMOUNT = re.compile(r"([0-9]*\.?[0-9]+)\s*([a-zA-Z]+)\s*")
 LONGEST = 60  # characters of a number with its unit; longer texts would take very long to match
 PEEK = 20  # the first texts, which are enough to recognise most columns of words
@@ -356,6 +360,9 @@ class Form:
                 return number if self.name == "unit" or number is None else number / 100
             case "deviation":
                 return _read_any(DEVIATION.sub("", plain).removesuffix("%").strip())
+            case "wrapped":
+                while len(plain) <= LONGEST and (inside := WRAPPED.fullmatch(plain)):
+                    plain = inside[inside.lastindex or 0]
             case "time" | "bytes":
                 return _read_amounts(plain, FAMILIES[self.name])
         return read_plain(plain)
@@ -414,7 +421,7 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     own = [Form("unit", unit) for unit in units if unit not in SCALES and unit != "%"]
     own += [Form("deviation")] if any(DEVIATION.search(text) for text in few) else []
     own += [Form(name) for name, known in FAMILIES.items() if units and units.keys() <= known.keys()]
-    forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled")), *own]
+    forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled", "wrapped")), *own]
     return tuple(form for form in forms if reads_all(form, few) and reads_all(form, texts))
 
 
