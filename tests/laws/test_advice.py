@@ -38,6 +38,14 @@ REFUSED: dict[str, Case] = {
         {"x": X, "the verdict": np.where(LOSS < 0.2, "good", "bad")}, "the verdict",
         "pass a comparison as the objective: \"`the verdict` == 'bad'\"", {"objective": "`the verdict` == 'bad'"},
     ),
+    "an objective of lists": Case(
+        {"x": X, "loss": [f"[1, {loss}]" for loss in LOSS], "last": LOSS}, "loss",
+        "write one number of each list, such as its last, to a column of its own", {"objective": "last"},
+    ),
+    "an objective of different words": Case(
+        {"x": X, "run": [f"run {loss}" for loss in LOSS], "last": LOSS}, "run", "); name a column of numbers",
+        {"objective": "last"},
+    ),
     "a name mistyped": Case({"x": X, "loss": LOSS}, "lose", "did you mean 'loss'", {"objective": "loss"}),
     "a name behind a prefix": Case(
         {"x": X, "metrics.loss": LOSS}, "loss", "did you mean 'metrics.loss'", {"objective": "metrics.loss"}

@@ -196,7 +196,16 @@ def test_the_same_target_and_region_are_not_blamed_on_ties() -> None:
     assert a.importance(0.05, 0.1, force=True)["x"].n_target
 
 
-@pytest.mark.parametrize("successes", [1, 5, 14])
+def test_too_few_successes_are_not_advised_as_a_target() -> None:
+    x = np.linspace(0, 1, 60)
+    with pytest.raises(
+        QueryError, match="58 of them are tied; better rows: 2, but an answer needs at least 5"
+    ) as refused:
+        pa.analyze({"x": x, "z": x[::-1] ** 2}, (x > 0.02).astype(float), direction="min").importance()
+    assert "target=" not in str(refused.value)
+
+
+@pytest.mark.parametrize("successes", [5, 14])
 def test_rare_successes(successes: int) -> None:
     """Because of ties the best 10 % are all rows; the error names the target that contains the successes."""
     random = np.random.default_rng(0)

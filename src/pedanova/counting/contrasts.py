@@ -19,7 +19,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
-from pedanova.data.regions import Direction, Region, RowSet, as_region, cut_at, rank_of, sign_of
+from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, as_region, cut_at, rank_of, sign_of
 from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Space, children_of
@@ -60,6 +60,9 @@ def check_nested(wanted: Region, base: Region, inner: Range, outer: Range, by_le
             Arg("target", part),
             f" to select only the {better:,} rows that are better",
         ]
+        if better < LEAST_TARGET:
+            tied = f", because {rows - better:,} of them are tied; better rows: {better}, but an answer needs at least "
+            words = [f"{tied}{LEAST_TARGET}; run more trials, or use another objective"]
     check_sizes(wanted, base, inside, inside - common, rows, *words)
 
 

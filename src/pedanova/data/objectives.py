@@ -17,7 +17,7 @@ from pedanova.base.notes import Count, Note
 from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap
 from pedanova.data.column_values import is_word
 from pedanova.data.records import SourceMetadata
-from pedanova.data.regions import Direction, columns_in, rows_where, sign_of
+from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
 from pedanova.data.vocabulary import (
     DEVIATIONS,
     MIDDLES,
@@ -233,16 +233,25 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         if not words:
             raise DataError(f"objective {name!r} has no value in any of {len(column)} rows: no trial has a result")
         fits = next((str(label) for label in column.labels if str(label) not in words and not is_gap(label)), None)
-        shown_words, one_form = listed(words, most=3), "write every value as a number in the same form"
+        short = [word if len(word) <= LONGEST_SHOWN else f"{word[:LONGEST_SHOWN]}…" for word in words]
+        shown_words, one_form = listed(short, most=3), "write every value as a number in the same form"
         if fits is not None:
             raise DataError(
                 f"objective {name!r} has values such as {fits!r} and others such as {shown_words}; {one_form}"
             )
         if 2 * sum(map(bool, map(STARTS_AS_NUMBER.match, words))) > len(words):
             raise DataError(f"objective {name!r} has text after its numbers ({shown_words}); {one_form}")
-        compared = f"{name if name.isidentifier() else f'`{name}`'} == {words[0]!r}"
-        content = f"text ({shown_words}); name a column of numbers, or pass a comparison as the objective"
-        raise DataError(f'objective {name!r} holds {content}: "{compared}"')
+        if all(LIST.match(word) for word in words):
+            one = "write one number of each list, such as its last, to a column of its own and use that column"
+            raise DataError(f"objective {name!r} holds lists ({shown_words}); {one}")
+        times = np.bincount(column.values[~column.absent()], minlength=len(column.labels))
+        enough = (times >= LEAST_TARGET) & (times <= len(column) - LEAST_TARGET)
+        often = next((str(column.labels[code]) for code in np.flatnonzero(enough)), None)
+        remedy = "name a column of numbers"
+        if often is not None:
+            compared = f"{name if name.isidentifier() else f'`{name}`'} == {often!r}"
+            remedy += f', or pass a comparison as the objective: "{compared}"'
+        raise DataError(f"objective {name!r} holds text ({shown_words}); {remedy}")
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:
@@ -287,13 +296,15 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
 
 def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
     """The number format that can read most labels, and the indices of the labels that it cannot read."""
-    forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled")]
+    forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled", "wrapped")]
     texts = {code: label for code, label in enumerate(labels) if isinstance(label, str) and not is_gap(label)}
     no_numbers = {form: [code for code, text in texts.items() if form.read(text) is None] for form in forms}
     form = min(forms, key=lambda form: len(no_numbers[form]))
     return form, no_numbers[form]
 
 
+LONGEST_SHOWN = 40  # characters of a text in a message
+LIST = re.compile(r"\[.*,.*\]$", re.DOTALL)
 STARTS_AS_NUMBER = re.compile(r"\s*[-+]?\.?\d")
 LEAST = 20  # the fewest distinct objectives; fewer may be in the same order by chance
 MOST_ROWS = 100_000  # rows that are examined

@@ -25,6 +25,7 @@ from pedanova.errors import Arg, QueryError, SpaceError, unknown_name
 from pedanova.space.values import Interval, as_labels, as_real, interval_from, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
+LEAST_TARGET = 5  # an answer needs at least this many target rows
 
 
 def sign_of(direction: str) -> float:

@@ -18,7 +18,6 @@ MOST_TERMS = 100_000
 LARGE = 2000.0  # a larger chi-square value is treated as normal
 STEPS = 4096  # entries of the table for `normal_below`, from -REACH to REACH
 REACH = 8.5  # deviations beyond which the tail is 0 in double precision
-LEAST_TARGET = 5  # an answer needs at least this many target rows
 LEVEL = 0.05  # the largest adjusted p-value that counts as distinguishable from noise
 
 

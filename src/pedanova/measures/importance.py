@@ -22,8 +22,8 @@ from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, Printed, html_table
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
+from pedanova.data.regions import LEAST_TARGET
 from pedanova.errors import Arg, listed
-from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import LEAST_TO_REDUCE, Baseline
 from pedanova.measures.share import ShareTable, ratio_of, share_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, is_too_narrow, smooth, squared_smooth, width_in

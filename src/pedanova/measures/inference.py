@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
-from pedanova.measures.distributions import LEAST_TARGET, LEVEL, divergence_interval, holm, share_interval
+from pedanova.data.regions import LEAST_TARGET
+from pedanova.measures.distributions import LEVEL, divergence_interval, holm, share_interval
 from pedanova.measures.importance import WORTH_A_WORD, Importance, width_of
 from pedanova.measures.question import Question
 from pedanova.measures.share import ratio_of, shares

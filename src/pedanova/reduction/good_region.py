@@ -20,9 +20,9 @@ from pedanova.counting.contrasts import rows_in
 from pedanova.counting.few_rows import lower_is_better
 from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Region, RowSet, as_region, sign_of
+from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_region, sign_of
 from pedanova.measures.chance.ranked_rows import arranged
-from pedanova.measures.distributions import LEAST_TARGET, LEVEL, holm
+from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.importance import Importances
 from pedanova.measures.surrogate.estimate import Query
 from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points

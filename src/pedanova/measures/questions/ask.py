@@ -21,12 +21,11 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.data.options import check_choice
-from pedanova.data.regions import Region, RowSet, as_part, as_parts, as_region
+from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts, as_region
 from pedanova.data.regions import percent as part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities, PairDensity, pair_density
-from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData

@@ -27,12 +27,11 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy, Reading, check_choice
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Curves, Records
-from pedanova.data.regions import Region, as_region, columns_in, needs_rows
+from pedanova.data.regions import LEAST_TARGET, Region, as_region, columns_in, needs_rows
 from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, UnknownParameterError, listed, unknown_name
-from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import Importance, Importances, beats_chance, marked_share
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of

@@ -18,10 +18,9 @@ from pedanova.counting.contrasts import Contrast, few_rows_note
 from pedanova.counting.levels import Levels
 from pedanova.counting.pairs import Groups, Names, SetTally
 from pedanova.data.column import Mask
-from pedanova.data.regions import Quantile, Region
+from pedanova.data.regions import LEAST_TARGET, Quantile, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError, listed
 from pedanova.measures.densities import Densities, densities_of
-from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.importance import (
     WORTH_A_WORD,
     Importance,

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
-from pedanova.data.regions import Region, as_part, as_parts, as_region, percent, sign_of
+from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, as_region, percent, sign_of
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
-from pedanova.measures.distributions import LEAST_TARGET
 from pedanova.measures.question import Baseline, How, Question
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
