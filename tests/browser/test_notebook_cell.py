@@ -16,7 +16,7 @@ from helpers.chromium import Page
 
 comm = pytest.importorskip("comm")
 pytest.importorskip("anywidget")
-COUNTS = {"estimator": "counts", "draws": 50}
+COUNTS = {"estimator": "counts", "draws": 100}
 # What a notebook gives to a widget's script: the state, its changes, and messages. Nothing else is asked of it.
 NOTEBOOK = """<!doctype html><meta charset="utf-8"><title>cell</title><body><div id="cell"></div><div id="second"></div>
 <script type="application/json" id="state">STATE</script><script type="module">

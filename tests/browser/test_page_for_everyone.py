@@ -231,7 +231,7 @@ ODD = odd_analyses()
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of the many: the longest to make, and looked at twice."""
     path = tmp_path_factory.mktemp("many") / "r.html"
-    ODD["many parameters"].report(path, ladder=LADDER, **QUICK)
+    ODD["many parameters"].report(path, ladder=LADDER, **{**QUICK, "draws": 50})
     return path
 
 
@@ -241,7 +241,7 @@ def test_odd_data_still_has_a_page(page: Page, tmp_path: Path, many: Path, kind:
     if kind == "many parameters":
         path = many
     else:
-        a.report(path, ladder=LADDER, **QUICK)
+        a.report(path, ladder=LADDER, **{**QUICK, "draws": 50})
     page.open(path)
     assert page.text("#headline")
     if kind == "two rows":
@@ -276,9 +276,9 @@ def test_long_names_are_told_apart(page: Page, many: Path) -> None:
 def test_a_loaded_analysis_says_what_is_missing(page: Page, tmp_path: Path, analysis: pa.Analysis) -> None:
     analysis.save(tmp_path / "run.pedanova", rows=False)
     loaded = pa.load(tmp_path / "run.pedanova")
-    loaded.report(tmp_path / "r.html", ladder=LADDER, estimator="counts", draws=50)
+    loaded.report(tmp_path / "r.html", ladder=LADDER, estimator="counts", draws=200)
     page.open(tmp_path / "r.html")
-    wanted = {row.name: row.share for row in analysis.importance(0.1, 1.0, estimator="counts", draws=50).rows}
+    wanted = {row.name: row.share for row in analysis.importance(0.1, 1.0, estimator="counts", draws=200).rows}
     assert page.bars() == wanted
     page.click("#tab-pairs")
     assert "no longer available" in page.text("#panel-pairs")

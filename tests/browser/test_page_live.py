@@ -13,7 +13,7 @@ from pedanova.base.digits import percent
 from pedanova.report.page import answers
 from pedanova.report.page.question import PageQuestion
 
-COUNTS = {"estimator": "counts", "draws": 50}
+COUNTS = {"estimator": "counts", "draws": 100}
 TAB, LEFT, RIGHT, ENTER, ESCAPE, SPACE = "\ue004", "\ue012", "\ue014", "\ue007", "\ue00c", "\ue00d"
 LR = ".density[data-parameter=lr]"
 KINDS = ".density[data-parameter=optimizer]"

@@ -88,7 +88,7 @@ def test_cards_are_drawn_when_they_come_into_sight(page: Page, wide: pa.Analysis
 
 def test_a_file_of_many_parameters_is_small(page: Page, wide: pa.Analysis, tmp_path: Path) -> None:
     asked = [(0.1, 1.0), (0.05, 1.0)]
-    wide.report(tmp_path / "r.html", questions=asked, estimator="counts", draws=50, reduce=False)
+    wide.report(tmp_path / "r.html", questions=asked, estimator="counts", draws=100, reduce=False)
     assert (tmp_path / "r.html").stat().st_size < 2_000_000
     page.open(tmp_path / "r.html")
     assert not page.answer()["refused"]

@@ -14,7 +14,7 @@ from helpers.reports import LADDER
 from pedanova.report.page import answers
 from pedanova.report.page.question import PageQuestion
 
-COUNTS = {"estimator": "counts", "draws": 50}
+COUNTS = {"estimator": "counts", "draws": 200}
 HOME, END, LEFT, RIGHT, ENTER, ESCAPE = "\ue011", "\ue010", "\ue012", "\ue014", "\ue007", "\ue00c"
 
 

@@ -71,7 +71,7 @@ def test_notes_hold_no_python(page: Page) -> None:
 
 
 def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysis) -> None:
-    with analysis.explore(open=False, wait=False, estimator="counts", draws=50) as explorer:
+    with analysis.explore(open=False, wait=False, estimator="counts", draws=100) as explorer:
         page.open(explorer.url)
         shown = page.bars()
     drawn = page.run("return document.querySelectorAll('.density .plot .target').length")
@@ -82,7 +82,7 @@ def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysi
     names = page.run("return [...document.querySelectorAll('#matters .ranked')].map((one) => one.dataset.parameter)")
     assert set(names) == set(shown)
     assert page.run("return document.body.classList.contains('pending')")
-    with analysis.explore(open=False, wait=False, estimator="counts", draws=50, port=explorer.port):
+    with analysis.explore(open=False, wait=False, estimator="counts", draws=100, port=explorer.port):
         page.until(f"return !(() => {{ {GONE} }})()")  # and is asked again
     page.driver.get("about:blank")
     page.complaints()  # the browser's own words on a server that is gone
@@ -183,7 +183,7 @@ def test_two_of_three_objectives_are_chosen_and_the_front_is_no_zigzag(page: Pag
         with served(page, a):
             look_at_goals(page)
     else:
-        a.report(tmp_path / "r.html", estimator="counts", draws=50, reduce=False)
+        a.report(tmp_path / "r.html", estimator="counts", draws=100, reduce=False)
         page.open(tmp_path / "r.html")
         look_at_goals(page)
 

@@ -143,7 +143,7 @@ def growing(tmp_path: Path) -> Iterator[tuple[Explorer, Path]]:
     watched = Watched(path, "loss")
     first = watched.begin(pytest.fail).analysis
     assert first is not None
-    session = Session(first, title="grows", options={"estimator": "counts", "draws": 50})
+    session = Session(first, title="grows", options={"estimator": "counts", "draws": 100})
     made = explore(session, show=False, wait=False, watched=watched)
     with made:
         yield made, path

@@ -13,7 +13,7 @@ from pedanova.analysis.watched import Watched
 from pedanova.report.live.server import Explorer, explore
 from pedanova.report.live.session import Session
 
-COUNTS = {"estimator": "counts", "draws": 50}
+COUNTS = {"estimator": "counts", "draws": 100}
 
 
 @pytest.fixture

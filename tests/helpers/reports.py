@@ -14,7 +14,7 @@ from helpers.chromium import Page
 
 LADDER = [0.05, 0.1, 0.3, 1.0]
 KNOWN = ("file:", "data:", "blob:", "about:", "http://127.0.0.1:")  # the last is the explorer
-QUICK = {"estimator": "counts", "draws": 50, "reduce": False}
+QUICK = {"estimator": "counts", "draws": 200, "reduce": False}
 
 
 @pytest.fixture(scope="session")
@@ -65,7 +65,7 @@ def report(analysis: pa.Analysis, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture(scope="session")
 def serving(analysis: pa.Analysis) -> Iterator[Any]:
-    with analysis.explore(open=False, wait=False, estimator="counts", draws=50) as served:
+    with analysis.explore(open=False, wait=False, estimator="counts", draws=100) as served:
         yield served
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pedanova as pa
 from helpers.chromium import Page
 
-FAST: dict[str, Any] = {"estimator": "counts", "draws": 50}
+FAST: dict[str, Any] = {"estimator": "counts", "draws": 200}
 WAIT = """
     const done = arguments[arguments.length - 1], from = performance.now();
     const look = () => {
