@@ -427,3 +427,53 @@ def test_a_score_that_many_rows_share_while_all_others_differ_is_doubted() -> No
     table["mse"] = np.where(np.arange(400) % 10 == 0, 0.0, table.pop("elapsed") - 0.99)
     (note,) = status_notes(pa.analyze(table, "mse"))
     assert "the best 40 rows all have mse = 0" in note
+
+
+def test_names_that_only_sound_like_a_status_stay_parameters() -> None:
+    rng = np.random.default_rng(0)
+    for name, values in {
+        "state_norm": ["running", "none", "fixed"],
+        "early_stop_state": ["stop", "continue"],
+        "statement": ["abort", "retry"],
+        "error": ["mse", "mae", "huber"],
+    }.items():
+        a = pa.analyze(searched() | {name: rng.choice(values, 120)}, "elapsed")
+        assert name in a.space
+        assert len(a) == 120
+
+
+@pytest.mark.parametrize("nothing", [None, "", "none"])
+@pytest.mark.parametrize("texts", [["timeout"], ["CUDA OOM"], ["timeout", "ZeroDivision in step"]])
+def test_rows_without_an_error_are_never_dropped(nothing: str | None, texts: list[str]) -> None:
+    error: list[Any] = [nothing] * 120
+    error[::4] = [texts[i % len(texts)] for i in range(30)]
+    a = pa.analyze(searched() | {"error": error}, "elapsed")
+    assert set(a.space) == {"solver", "depth"}
+    assert len(a) in (90, 120)
+
+
+def test_flags_for_success_are_read_the_right_way_round() -> None:
+    table = searched()
+    table["passed"] = table["elapsed"] < 2
+    assert not status_notes(pa.analyze(table, "elapsed"))
+    table["passed"] = np.where(table["elapsed"] < 2, "no", "yes")
+    (note,) = status_notes(pa.analyze(table, "elapsed"))
+    assert "where=\"passed == 'yes'\"" in note
+    assert not status_notes(pa.analyze(table, "elapsed", where="passed == 'yes'"))
+
+
+def test_a_column_of_known_states_is_preferred() -> None:
+    table = searched() | {"status": ["FAILED", "meh"] * 60, "state": ["COMPLETE"] * 90 + ["PRUNED"] * 30}
+    assert len(pa.analyze(table, "elapsed")) == 90
+
+
+def test_two_objectives_of_one_family() -> None:
+    table: dict[str, Any] = searched() | {name: np.arange(120.0) for name in ("val_loss", "test_loss", "test_acc")}
+    a = pa.analyze(table | {"val_acc": np.arange(120.0)}, ["val_loss", "val_acc"])
+    assert {"solver", "depth"} <= set(a.space)
+
+
+def test_a_series_of_states_does_not_hide_the_parameter_of_its_name() -> None:
+    table = searched()
+    state = pd.Series(["COMPLETE", "FAIL"] * 60, name="depth")
+    assert "depth" in pa.analyze(table, "elapsed", reading=pa.Reading(state=state)).space

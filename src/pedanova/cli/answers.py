@@ -310,7 +310,7 @@ def run_across(options: argparse.Namespace) -> int:
         raise QueryError(
             "across needs several studies; give more sources, or name the column of studies in ", Arg("group")
         )
-    data, objective = options.file if options.group else places, as_argument(OBJECTIVE, options.objective)
+    data, objective = places if options.group is None else options.file, as_argument(OBJECTIVE, options.objective)
     result = across(data, objective, group=options.group, **how, **table_options(options))
     ranks = result.ranks
     more = {

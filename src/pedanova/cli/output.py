@@ -37,12 +37,17 @@ def complain(message: str) -> None:
     print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
-def worded(notes: Iterable[Note], options: argparse.Namespace) -> list[str]:
-    """The notes as text: none with ``--quiet``, all with ``--notes``, otherwise a short selection."""
+def worded(notes: Iterable[Note], options: argparse.Namespace, *, headed: bool = False) -> list[str]:
+    """The notes as text: none with ``--quiet``, all with ``--notes``, otherwise a short selection.
+
+    With `headed`, notes that a heading contains are left out of the selection.
+    """
     if getattr(options, "quiet", False):
         return []
     ordered = in_order(notes)
-    return [note.in_shell() for note in (gathered(ordered) if getattr(options, "notes", False) else in_short(ordered))]
+    if getattr(options, "notes", False):
+        return [note.in_shell() for note in gathered(ordered)]
+    return [note.in_shell() for note in in_short(note for note in ordered if not headed or note.kind != "status")]
 
 
 def wants_colour(output: str | None = None) -> bool:
@@ -187,7 +192,7 @@ def answer(
     The string `gap` is printed between the heading and the text.
     """
     if options.format == "text":
-        words = draw_notes(worded(notes or (), options), width=line_width(options.output))
+        words = draw_notes(worded(notes or (), options, headed=a is not None), width=line_width(options.output))
         parts = "" if a is None else heading(a, options), draw(result, look(options))
         text = paragraphs(gap.join(part for part in parts if part), words)
         emit(text, options.output, coloured=True)  # names are already printable

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby, islice
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -32,6 +33,7 @@ from pedanova.data.vocabulary import (
     FRACTIONS,
     MEMORY,
     MIDDLES,
+    NOTHING,
     OUTCOMES,
     PAST,
     PROCESSES,
@@ -77,6 +79,9 @@ SEED_NAMES = re.compile(
     re.IGNORECASE,
 )
 STATUS_NAMES = re.compile("stat(e|us)|outcome|verdict", re.IGNORECASE)
+STATUS_NAME = re.compile(
+    r"((trial|run|job|exit|final|solver?|task)[_ ]?)?(state|status|outcome|verdict)", re.IGNORECASE
+)  # of a column in which some words may be unknown
 TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
 TIME_TEXT = re.compile(
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
@@ -259,10 +264,12 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("text", FAIR, "looks like a comment")
     words = words_of(name)
     states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
-    if states and (None not in states or not states <= {None, "complete"}):
+    some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
+    if states and (None not in states or some_known):
         yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
-    if values.kind == "words" and words and words[-1] in FAILURES:
-        yield Clue("status", FAIR, "has a text if a trial failed")
+    nothing = not values.full or not NOTHING.isdisjoint(text.strip().lower() for text in values.texts)
+    if values.kind == "words" and words and words[-1] in FAILURES and nothing:
+        yield Clue("text", FAIR, "has a text if a trial failed")
     if values.kind == "flags" and words and words[-1] in OUTCOMES:
         yield Clue("status", FAIR, "says whether a trial succeeded")
     if BUDGET_NAMES.match(name) and values.kind == "numbers":
@@ -370,25 +377,20 @@ def _kind_of_texts(texts: Sequence[str]) -> str:
     return "long texts" if sum(map(len, few)) > LONG_TEXT * len(few) else "texts"
 
 
-def status_column(
-    columns: Mapping[str, Column], objectives: Collection[str] = (), *, all_known: bool = True
-) -> str | None:
+def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
     """The name of the text column that has the states of trials; None if there is no such column.
 
-    With `all_known`, every text must be a known state.
+    A column in which every word is a known state is preferred.
     """
+    candidates = []
     for name, column in columns.items():
         states = set(map(state_of, column.labels or ()))
         if len(column.labels or ()) > MOST_STATES or name in objectives or not states - {None}:
             continue  # its rows need not be read
-        if all_known and None in states:
-            continue
         values = Values.of(column)
-        if values.kind != "words":
-            continue
-        if _decided([*_by_name(name, values), *_by_texts(name, values)]).name == "status":
-            return name
-    return None
+        if values.kind == "words" and _decided([*_by_name(name, values), *_by_texts(name, values)]).name == "status":
+            candidates.append((None in states, name))
+    return min(candidates, key=itemgetter(0))[1] if candidates else None
 
 
 def _stem(name: str) -> tuple[str, ...]:
@@ -509,8 +511,10 @@ def _beside_families(known: KnownColumns) -> dict[str, Role]:
         others = {words[-1] for words in names if words[:-1] in makers} - {last}
         alike = [(*maker, other) for other in others for maker in makers]
         complete = [words for words in alike if len(makers) > 1 and all((*m, words[-1]) in names for m in makers)]
-        for name in (names[words] for words in complete):
-            if known.roles[name].is_setting and not is_setting_name(name):
+        for name in (names[words] for words in complete if names[words] in known.roles):
+            one = known.values[name]
+            chosen = is_setting_name(name) or (one.kind == "numbers" and one.looks_chosen)
+            if known.roles[name].is_setting and not chosen:
                 new[name] = known.doubted(name, "its name is formed like that of the objective")
     return new
 

@@ -27,6 +27,12 @@ NO_OBJECTIVE = "have no objective (NaN)"
 MANY = 0.1  # if more than this part of the rows is dropped, the note is a warning
 
 
+class GuessedState(str):
+    """The name of a column that seems to contain the states of trials; unknown words in it count as complete."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RowStatus:
     """Two masks: `keep` marks the rows that are kept, `worst` marks the rows that count as the worst."""
@@ -114,21 +120,25 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
         raise DataError(f"state: the column {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
     meanings = [state_of(label) for label in column.labels]
     strange = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning is None]
-    if strange:
+    if isinstance(state, GuessedState):
+        meanings = [meaning or "complete" for meaning in meanings]
+    elif strange:
         raise DataError(f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING")
     return np.array([*meanings, "unfinished"])[np.where(column.values < 0, len(meanings), column.values)]
 
 
-def guessed_states(column: Column) -> tuple[Column, list[Note]]:
-    """A column of states in which unknown words count as complete, and a warning that names these words."""
-    labels = column.labels or ()
-    strange = [str(label) for label in labels if state_of(label) is None]
+def unknown_states(column: Column) -> list[Note]:
+    """A warning if a column of trial states contains unknown words; such rows count as complete."""
+    strange = [str(label) for label in column.labels or () if state_of(label) is None]
     if not strange:
-        return column, []
+        return []
     words = f"rows with an unknown state ({listed(strange, most=4)}) count as complete; to leave rows out, pass "
-    where = Arg("where", shown=f"\"{column.name} != '{strange[0]}'\"")
-    known = tuple("COMPLETE" if str(label) in strange else label for label in labels)
-    return replace(column, labels=known), [Note("status", words, where, subject=column.name)]
+    where = Arg("where", shown=f'"{in_condition(column.name)} != {strange[0]!r}"')
+    return [Note("status", words, where, subject=column.name)]
+
+
+def in_condition(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:
@@ -299,7 +309,7 @@ def failed_rows(name: str, column: Column) -> Mask | None:
     word = (words_of(name) or ("",))[-1]
     flags = flags_of(column) if word in OUTCOMES else None
     if flags is not None:
-        return np.logical_not(flags) if word in GOOD_OUTCOMES else flags
+        return ~flags & ~column.absent() if word in GOOD_OUTCOMES else flags
     if word not in FAILURES or column.labels is None:
         return None
     filled = np.array([*(str(label).strip().lower() not in NOTHING for label in column.labels), False])
@@ -319,11 +329,13 @@ def best_failed_notes(columns: Mapping[str, Column], goal: Goal, rows: Mask | No
         failed = None if name == goal.column or len(column) != len(kept) else failed_rows(name, column)
         if failed is None or not failed[kept].any() or failed[kept].all():
             continue
+        flags = flags_of(column)
         count, among = int(np.count_nonzero(failed[kept] & best)), int(np.count_nonzero(best))
         if count >= FEWEST_ALIKE or 2 * count > among:
             words = f"{count:,} of the best {among:,} rows failed according to this column; to leave such rows out, "
-            good = "pass ", Arg("where", shown=f'"{name} == {words_of(name)[-1] in GOOD_OUTCOMES}"')
-            remedy = ("remove them from the table",) if flags_of(column) is None else good
+            value = column.value_at(int(np.flatnonzero(~failed & ~column.absent())[0])) if flags is not None else None
+            good = "pass ", Arg("where", shown=f'"{in_condition(name)} == {value!r}"')
+            remedy = ("remove them from the table",) if flags is None else good
             notes.append(Note("status", words, *remedy, subject=name))
     return notes
 
@@ -361,10 +373,9 @@ def sentinel_notes(goal: Goal, rows: Mask | None) -> list[Note]:
     if not far and not single:
         return []
     score = f"{goal.sign * best:g}"
-    name = goal.column if goal.column.isidentifier() else f"`{goal.column}`"
     why = "far from all others" if far else "but nearly all others differ"
     words = f"the best {alike} rows all have {goal.name} = {score}, {why}; if these trials crashed, pass "
-    return [Note("status", words, Arg("where", shown=f'"{name} != {score}"'))]
+    return [Note("status", words, Arg("where", shown=f'"{in_condition(goal.column)} != {score}"'))]
 
 
 def doubtful_columns(

@@ -21,11 +21,12 @@ from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_co
 from pedanova.data.regions import Direction, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_status import (
+    GuessedState,
     direction_by_rows,
     failed_by_flag,
-    guessed_states,
     last_of_runs,
     states_of,
+    unknown_states,
     without_copies,
 )
 from pedanova.data.vocabulary import is_setting_name
@@ -57,7 +58,9 @@ class TableOptions:
     @property
     def state_name(self) -> str | None:
         """The name of the column of trial states, if it is a column of the table."""
-        return self.state if isinstance(self.state, str) else getattr(self.state, "name", None)
+        return (
+            self.state.name if isinstance(self.state, Column) else self.state if isinstance(self.state, str) else None
+        )
 
     @property
     def inside(self) -> bool:
@@ -171,13 +174,12 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     left = {name: column for name, column in records.columns.items() if name not in settled}
     state: object = request.state
     if state is None:
-        named = status_column(left, objectives_of(request), all_known=False)
+        named = status_column(left, objectives_of(request))
         if named is None:
             state = failed_by_flag(left, request.objective)
         else:
-            states, doubts = guessed_states(left[named])
-            state = states if doubts else named
-            records = replace(records, notes=(*records.notes, *doubts))
+            state = GuessedState(named)
+            records = replace(records, notes=(*records.notes, *unknown_states(left[named])))
     return records, replace(request, reading=replace(request.reading, state=state))
 
 

@@ -82,9 +82,10 @@ BEFORE_RESULTS = _words(
     "train training val valid validation test dev holdout cv eval metrics metric results final best last peak avg "
     "average mean median std stdev stddev aggregate predicted improvement"
 )
-GOOD_OUTCOMES = _words("success successful succeeded converged completed finished valid feasible")
+GOOD_OUTCOMES = _words(
+    "success successful succeeded converged completed finished valid feasible kept accepted passed pass correct solved"
+)
 OUTCOMES = GOOD_OUTCOMES | _words(
-    "kept accepted passed pass correct solved "
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
 )  # words in the names of yes/no columns
 UNITS = {
@@ -97,7 +98,7 @@ PROCESSES = _words(
     "stirring incubation sintering aging ageing drying heating cooling ramp delay settling etch deposition milling"
 )  # before "time": a parameter of an experiment
 FAILURES = _words("error errors exception exceptions traceback")  # text columns that are filled if a trial failed
-NOTHING = _words("none no ok nan null false 0 - success")  # words for no failure
+NOTHING = _words("none no ok nan null false 0 - success") | {""}  # words for no failure
 COUNTED = re.compile(
     "|".join(
         (

@@ -40,9 +40,11 @@ def contents_in_words(data: TrialData) -> str:
 
 def rows_in_words(data: TrialData) -> str:
     """The number of rows; if many rows of the table were dropped, "8 of 36 rows"."""
+    origin = None if data.observations is None else data.observations.origin
+    chosen = origin is not None and (origin.request.where is not None or origin.request.repeats not in (None, "all"))
     lost = [note.counts for note in data.notes if note.kind == "rows" and note.severity == "warning"]
     total = max((counts[1] for counts in lost if len(counts) == 2), default=0)  # counts: dropped, all
-    return f"{data.rows:,} of {total:,} rows" if total > data.rows else f"{data.rows:,} rows"
+    return f"{data.rows:,} of {total:,} rows" if total > data.rows and not chosen else f"{data.rows:,} rows"
 
 
 def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:

@@ -25,6 +25,7 @@ from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Cut, rows_in_words
 from pedanova.data.roles import STATUS_NAMES, status_column
+from pedanova.data.row_status import GuessedState
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
@@ -176,7 +177,9 @@ def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
     part = scan.parts[0]
     with suppress(PartError):  # the error is raised when all rows are read
         for records in [part.head(names)] if isinstance(part, SparkPart) else part.batches(names):
-            return replace(request, reading=replace(request.reading, state=status_column(records.columns)))
+            named = status_column(records.columns)
+            state = None if named is None else GuessedState(named)
+            return replace(request, reading=replace(request.reading, state=state))
     return request
 
 

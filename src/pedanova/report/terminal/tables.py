@@ -309,7 +309,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     roles = [note for note in warnings if note.kind == "roles"]  # the first lines of an answer list all of them
-    others = [note for note in warnings if note.kind not in ("roles", "status")]
+    others = [note for note in warnings if note not in roles]
     warnings = [*roles[:1], *sorted(others, key=lambda note: note.kind != "rows")]
     rest = [note for note in every if note.severity != "warning"]
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))

@@ -68,9 +68,7 @@ def _trials_table(entries: list[Any], study: str | None, source: str) -> Records
     if study is not None:
         entries = [entry for entry in entries if _is_entry(entry) and entry.get("exp_key") == study]
         if not entries:
-            raise DataError(
-                Arg("study", study), " is not an exp_key of these trials; leave it out to read_trials all trials"
-            )
+            raise DataError(Arg("study", study), " is not an exp_key of these trials; leave it out to read all trials")
     trials = [_entry_trial(number, entry) for number, entry in enumerate(entries)]
     whole = any(isinstance(value, int) for trial in trials for value in trial.params.values())
     notes = [Note("source", "Hyperopt logs a value of hp.choice as a number: 0 is the first choice")] if whole else []
