@@ -18,6 +18,8 @@ ADVICE = {  # what a reader does about notes of a kind
     "source": "Check that the right file, study and objective were read. Nothing needs to be done if they were.",
     "rows": "Check that the rows that count are those you mean; `where=`, `repeats=` and "
     "`reading=` decide (`nan`, `failed`, `pruned`, `infeasible` of `pa.Reading`).",
+    "status": "Some rows may come from trials that failed. If they did, leave them out with the condition in the note "
+    "(`where=`); otherwise nothing needs to be done.",
     "roles": "Lists what each column is taken for. Pass `params=` or `exclude=` where that is wrong.",
     "objective": "If another column was optimised, pass `objective=`.",
     "direction": "If the guess is wrong, the whole ranking is wrong: pass `direction=`.",
