@@ -661,3 +661,24 @@ def test_names_formed_like_the_objective_are_doubted() -> None:
         table |= {f"{solver}_time": rng.uniform(1, 9, 60)}
     a = pa.analyze(table, "dynamic_time")
     assert doubted_in(a) == {"random_decisions", "dynamic_decisions", "random_answer", "dynamic_answer"}
+
+
+def test_hashes_and_descriptions_are_not_parameters() -> None:
+    assert role_of("weights", RNG.choice(["9f86d081884c", "60303ae22b99", "fd61a03af4f7"], ROWS)) == "identifier"
+    assert role_of("code_fingerprint", RNG.choice(["v1-clean", "v2-dirty"], ROWS)) == "identifier"
+    assert role_of("run_description", RNG.choice(["first try", "with warmup", "again"], ROWS)) == "text"
+
+
+def test_a_tag_with_equally_frequent_values_may_be_a_parameter() -> None:
+    tags = np.repeat(["full", "no_mixer", "no_noise"], ROWS // 3)
+    decided = roles({**SETTINGS, "tag": tags, "val_loss": real()}, "val_loss")["tag"]
+    assert decided.is_setting
+    assert decided.doubt is not None
+
+
+def test_a_latency_with_equally_frequent_values_may_be_a_parameter() -> None:
+    decided = roles({**SETTINGS, "latency": np.tile(np.arange(10, 70, 10), 10), "val_loss": real()}, "val_loss")[
+        "latency"
+    ]
+    assert decided.is_setting
+    assert decided.doubt is not None

@@ -71,7 +71,9 @@ ID_NAMES = re.compile(
     re.IGNORECASE,
 )
 PLACES = re.compile(
-    r"^(host(name)?|node(_?(ip|name))?|pid|user(name)?|((git|parent|base)_?)?(commit|sha|hash|branch))$", re.IGNORECASE
+    r"^(host(name)?|node(_?(ip|name))?|pid|user(name)?|((git|parent|base)_?)?(commit|sha|hash|branch)"
+    r"|.*_(sha(1|256)?|md5|hash|commit|fingerprint))$",
+    re.IGNORECASE,
 )
 SEED_NAMES = re.compile(
     r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
@@ -88,8 +90,10 @@ TIME_TEXT = re.compile(
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
 REMARKS = re.compile(
-    r"(description|tags?|notes?|comments?|remarks?|message|.*error_?m(essage|sg)|traceback|.*reason)$", re.I
+    r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?)|message|.*error_?m(essage|sg)|traceback|.*reason)$",
+    re.I,
 )
+DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}", re.I)  # a hash, such as that of a commit
 STEP_NAMES = re.compile(
     r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
     re.I,
@@ -261,7 +265,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
     if PLACES.match(name):
         yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):
-        yield Clue("text", FAIR, "looks like a comment")
+        yield Clue("text", SLIGHT if values.is_balanced else FAIR, "looks like a comment")
     words = words_of(name)
     states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
     some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
@@ -288,7 +292,8 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("parameter", FAIR, "looks like the time of a step of an experiment, not like the time of a trial")
     elif telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
         if not is_limit(name) or values.has_own:
-            unsure = is_limit(name) or (few and (telling in UNCLEAR or (values.are_round and values.is_balanced)))
+            chosen = values.levels is not None and (values.are_round and values.is_balanced)
+            unsure = is_limit(name) or chosen or (few and telling in UNCLEAR)
             yield Clue("time", SLIGHT if unsure else SURE, "looks like the cost of a trial")
     elif telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
@@ -349,6 +354,8 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
     texts, rows = values.texts, len(values.present)
     if all(TIME_TEXT.match(text) for text in texts[:100]):
         yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
+    elif texts and all(DIGEST.fullmatch(text) for text in texts[:100]):
+        yield Clue("identifier", SURE, f"contains hashes ({texts[0]!r})")
     elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
     elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):

@@ -331,7 +331,7 @@ def best_failed_notes(columns: Mapping[str, Column], goal: Goal, rows: Mask | No
             continue
         flags = flags_of(column)
         count, among = int(np.count_nonzero(failed[kept] & best)), int(np.count_nonzero(best))
-        if count >= FEWEST_ALIKE or 2 * count > among:
+        if count >= min(FEWEST_ALIKE, max(1, among // 5)):
             words = f"{count:,} of the best {among:,} rows failed according to this column; to leave such rows out, "
             value = column.value_at(int(np.flatnonzero(~failed & ~column.absent())[0])) if flags is not None else None
             good = "pass ", Arg("where", shown=f'"{in_condition(name)} == {value!r}"')

@@ -19,7 +19,7 @@ STATES = {
     "crashed": "failed", "killed": "failed", "oom": "failed", "out of memory": "failed", "out_of_memory": "failed",
     "diverged": "failed", "timed out": "failed", "timed_out": "failed", "invalid": "failed", "interrupted": "failed",
     "timeout": "failed", "memout": "failed", "memoryout": "failed", "errored": "failed", "abort": "failed",
-    "aborted": "failed", "cancelled": "failed", "canceled": "failed",
+    "aborted": "failed", "cancelled": "failed", "canceled": "failed", "exceeded": "failed",
     "pruned": "pruned", "stop": "pruned", "stopped": "pruned", "early_stopped": "pruned", "capped": "pruned",
     "running": "unfinished", "waiting": "unfinished", "pending": "unfinished", "scheduled": "unfinished",
     "paused": "unfinished", "queued": "unfinished", "created": "unfinished",
