@@ -39,17 +39,16 @@ from pedanova.data.vocabulary import (
     PROCESSES,
     RESULTS,
     SPLITS,
-    STATES,
     SUMMARIES,
     UNCLEAR,
     UNITS,
     has_head,
     is_limit,
     is_setting_name,
+    is_state,
     known_form,
     last_telling,
     state_of,
-    state_word,
     words_of,
 )
 from pedanova.errors import Arg, Word, listed
@@ -356,7 +355,7 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
     elif texts and all(DIGEST.fullmatch(text) for text in texts[:100]):
         yield Clue("identifier", SURE, f"contains hashes ({texts[0]!r})")
-    elif all(state_word(text) in STATES for text in texts) and len({state_of(text) for text in texts}) > 1:
+    elif len(states := set(map(state_of, texts))) > 1 and None not in states and any(map(is_state, texts)):
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
     elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):
         yield Clue("seed", FAIR, f"contains names of data splits ({', '.join(texts[:3])})")

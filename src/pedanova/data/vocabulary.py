@@ -39,6 +39,11 @@ def state_of(label: object) -> str | None:
     return known or ("failed" if "failed" in inside else None)
 
 
+def is_state(label: object) -> bool:
+    """Whether the whole text is a known state, not only a word in it."""
+    return state_word(label) in STATES
+
+
 def state_word(label: object) -> str:
     """Convert a state such as COMPLETE or 'TrialState.FAIL' to its last word in lower case."""
     return str(label).rsplit(".", 1)[-1].strip().lower()
