@@ -61,7 +61,7 @@ def analyze(data: object = TABLE, objective: object = "loss", **options: Any) ->
         pytest.param([dt.date(2024, 1, 1 + i % 9) for i in range(ROWS)], ("2024-01-01",), id="dates"),
         pytest.param(np.arange(ROWS).astype("M8[D]"), ("dates",), id="NumPy dates"),
         pytest.param(np.full(ROWS, 1j), ("complex128",), id="complex"),
-        pytest.param([[1.0]] * ROWS, ("[1.0]",), id="nested"),
+        pytest.param([[1.0, 2.0]] * ROWS, ("[1.0, 2.0]",), id="nested"),
     ],
 )
 def test_bad_objectives(objective: object, parts: tuple[str, ...]) -> None:
