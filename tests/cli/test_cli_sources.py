@@ -106,6 +106,10 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     _, out, _ = run("analyze", str(file), "--exclude", "depth,kind")
     first = " ".join(out.split("\n\n")[0].split())
     assert "trades might not be a parameter, but there is no better column; list the parameters in --params" in first
+    file.write_text("depth,kind,acc,trades\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
+    _, out, _ = run("analyze", str(file))  # the other two never vary
+    assert "might not be a parameter, but there is no better column" in " ".join(out.split("\n\n")[0].split())
+    file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = " ".join(out.split("\n\n")[0].split())

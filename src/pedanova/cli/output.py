@@ -93,7 +93,7 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     words = f"{printable(shown_place(options.file))}: {contents_in_words(a.data)}{_ends(a)}"
     guessed = (n for n in a.notes if n.kind in ("objective", "status") or (n.kind == "space" and not n.subject))
     words += "".join(f"; {printable(note.in_shell())}" for note in guessed)
-    doubts = printable(doubts_in_words(a.notes, len(a.space)))
+    doubts = printable(doubts_in_words(a.data))
     words += f"; {doubts} (--roles says why)" if doubts else ""
     return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
 

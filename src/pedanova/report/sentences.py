@@ -6,6 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.terminal import printable
@@ -47,13 +49,14 @@ def rows_in_words(data: TrialData) -> str:
     return f"{data.rows:,} of {total:,} rows" if total > data.rows and not chosen else f"{data.rows:,} rows"
 
 
-def doubts_in_words(notes: Sequence[Note], parameters: int) -> str:
+def doubts_in_words(data: TrialData) -> str:
     """Name the columns that might not be parameters, and the option that excludes them; empty if there are none."""
+    notes, parameters = data.notes, len(data.space)
     names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
     if not names:
         return ""
     parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
-    if len(names) == parameters:
+    if not any(np.count_nonzero(tally.by_cell) > 1 for name, tally in data.tallies.items() if name not in names):
         doubtful = f"{listed(names, most=4)} might not be {parameter}"
         return f"{doubtful}, but there is no better column; list the parameters in --params"
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
