@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import Survey
-from pedanova.base.threads import portions, spread
+from pedanova.base.threads import portions, spread, trim_memory
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import Levels
 from pedanova.counting.reference import Counted
-from pedanova.counting.tally import Moments, centres_of, narrowed, powers_of
+from pedanova.counting.tally import Moments, centres_of, packed, powers_of
 from pedanova.data.column import MISSING_CODE, Column, cells_of, coded
 from pedanova.data.observations import Observations
 from pedanova.space.grid import Grid, grid_of
@@ -86,9 +86,13 @@ def count_rows(
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
     tables = count_places(observations, codes, levels, few)
-    for names in groups_of({name: levels * grid.width for name, grid in grids.items() if name not in tables}):
+    groups = list(groups_of({name: levels * grid.width for name, grid in grids.items() if name not in tables}))
+    for names in groups:
         counted = count_codes(observations, codes, levels, names=names, threads=threads)
-        tables.update((name, [narrowed(counts), sums]) for name, (counts, sums) in counted.items())
+        tables.update((name, list(packed(*both))) for name, both in counted.items())
+        if len(groups) > 1:
+            del counted
+            trim_memory()
     return {name: tables[name] for name in grids}
 
 

@@ -18,6 +18,7 @@ from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Parameter, Space
 
 SPARSE = 4  # if at most one cell in this many has rows, only these cells are stored
+SOME_EMPTY = 0.9  # if at most this part of the cells has rows, only the sums of these cells are stored
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -52,7 +53,7 @@ class Tally:
     parameter: Parameter
     levels: Levels
     _places: NDArray[np.intp] | None  # positions of the stored cells; None for all cells
-    _kept: tuple[NDArray[Any], NDArray[Any]]  # the counts and sums of the stored cells
+    _kept: tuple[NDArray[Any], NDArray[Any]]  # counts and sums of the stored cells; sums perhaps only where counts > 0
 
     def __init__(
         self,
@@ -63,8 +64,11 @@ class Tally:
         sums: NDArray[np.float64],
         places: NDArray[np.intp] | None = None,
     ) -> None:
-        """If `places` is given, `counts` and `sums` belong to the cells at these positions of the flattened table."""
-        if places is None:
+        """If `places` is given, `counts` and `sums` belong to the cells at these positions of the flattened table.
+
+        Otherwise `sums` may also be a flat array of the sums in all cells with rows (see `packed`).
+        """
+        if places is None and sums.ndim > 1:
             places, counts, sums = self._compressed(name, (levels.count, grid_of(parameter).width), counts, sums)
         self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=(counts, sums))
 
@@ -72,7 +76,10 @@ class Tally:
     def _compressed(
         name: str, shape: tuple[int, int], counts: NDArray[Any], sums: NDArray[np.float64]
     ) -> tuple[NDArray[np.intp] | None, NDArray[Any], NDArray[np.float64]]:
-        """If few cells have rows: their positions, counts and sums. Otherwise: None and both whole tables."""
+        """If few cells have rows: their positions, counts and sums.
+
+        Otherwise: None, all counts, and the sums (of all cells, or of the cells with rows).
+        """
         if counts.shape != shape or sums.shape != shape:
             raise MergeError(
                 f"{name}: counts have the shape {counts.shape} and sums have the shape {sums.shape}, "
@@ -82,7 +89,7 @@ class Tally:
             full = np.flatnonzero((counts != 0) | (sums != 0))
             if SPARSE * len(full) <= counts.size:
                 return full, counts.ravel()[full], sums.ravel()[full]
-        return None, narrowed(counts), sums
+        return None, *packed(counts, sums)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -94,8 +101,11 @@ class Tally:
 
     def _whole(self, which: int) -> NDArray[Any]:
         """The whole table of counts (0) or of sums (1); it is read-only, because it may share the tally's memory."""
-        if self._places is None:
+        if self._places is None and self._kept[which].ndim == 2:
             table = self._kept[which].view()
+        elif self._places is None:
+            table = np.zeros(self._kept[0].shape)
+            table[self._kept[0] != 0] = self._kept[1]
         else:
             table = np.zeros((self.levels.count, self.grid.width), dtype=self._kept[which].dtype)
             table.ravel()[self._places] = self._kept[which]
@@ -171,6 +181,14 @@ class Tally:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def packed(counts: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The counts in the smallest type, and the sums; if many cells are empty, only the sums of cells with rows."""
+    nonempty = counts != 0
+    if np.count_nonzero(nonempty) > SOME_EMPTY * counts.size or sums[~nonempty].any():
+        return narrowed(counts), sums
+    return narrowed(counts), sums[nonempty]
 
 
 def narrowed(counts: NDArray[np.integer]) -> NDArray[np.integer]:

@@ -264,7 +264,8 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
     if PLACES.match(name):
         yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):
-        yield Clue("text", SLIGHT if values.is_balanced else FAIR, "looks like a comment")
+        variants = words_of(name)[-1:] in (("tag",), ("tags",)) and values.is_balanced  # such as those of an ablation
+        yield Clue("text", SLIGHT if variants else FAIR, "looks like a comment")
     words = words_of(name)
     states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
     some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
