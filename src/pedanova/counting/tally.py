@@ -85,11 +85,12 @@ class Tally:
                 f"{name}: counts have the shape {counts.shape} and sums have the shape {sums.shape}, "
                 f"but both must have the shape {shape} (levels, cells)"
             )
-        if SPARSE * np.count_nonzero(counts) <= counts.size:
+        many = int(np.count_nonzero(counts))
+        if SPARSE * many <= counts.size:
             full = np.flatnonzero((counts != 0) | (sums != 0))
             if SPARSE * len(full) <= counts.size:
                 return full, counts.ravel()[full], sums.ravel()[full]
-        return None, *packed(counts, sums)
+        return None, *packed(counts, sums, many)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -183,12 +184,17 @@ class Tally:
     __hash__ = None  # type: ignore[assignment]
 
 
-def packed(counts: NDArray[Any], sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The counts in the smallest type, and the sums; if many cells are empty, only the sums of cells with rows."""
-    nonempty = counts != 0
-    if np.count_nonzero(nonempty) > SOME_EMPTY * counts.size or sums[~nonempty].any():
+def packed(
+    counts: NDArray[Any], sums: NDArray[np.float64], many: int | None = None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The counts in the smallest type, and the sums; if many cells are empty, only the sums of cells with rows.
+
+    `many` is the number of cells with rows, if it is known.
+    """
+    used = int(np.count_nonzero(counts)) if many is None else many
+    if used > SOME_EMPTY * counts.size or sums[counts == 0].any():
         return narrowed(counts), sums
-    return narrowed(counts), sums[nonempty]
+    return narrowed(counts), sums[counts != 0]
 
 
 def narrowed(counts: NDArray[np.integer]) -> NDArray[np.integer]:
