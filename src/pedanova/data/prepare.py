@@ -108,7 +108,7 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
         check_left(int(rows.status.keep.sum()), int(rows.status.undecided.sum()), chosen, rows.status.notes)
     # The space is guessed only from rows that count.
     choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
-    usable = None if rows.status is None else rows.status.undecided
+    usable = rows.keep if rows.status is None or not rows.status.worst.any() else rows.status.undecided
     results = {name: column for name, column in records.columns.items() if name not in choice.space}
     doubts = [note for goal in rows.goals for note in sentinel_notes(goal, usable)]
     doubts += [note for goal in rows.goals for note in best_failed_notes(results, goal, usable)]

@@ -319,8 +319,10 @@ def failed_rows(name: str, column: Column) -> Mask | None:
 
 def best_failed_notes(columns: Mapping[str, Column], goal: Goal, rows: Mask | None) -> list[Note]:
     """A warning if rows that failed according to a column such as `completed` are among the best rows."""
+    if len(goal.values) > MOST_ROWS or goal.column is None:
+        return []
     kept = np.isfinite(goal.values) if rows is None else rows & np.isfinite(goal.values)
-    if not FEWEST_ALIKE <= np.count_nonzero(kept) <= MOST_ROWS or goal.column is None:
+    if np.count_nonzero(kept) < FEWEST_ALIKE:
         return []
     values = (goal.sign * goal.values.astype(np.float64))[kept]
     best = values <= np.partition(values, len(values) // 10)[len(values) // 10]
