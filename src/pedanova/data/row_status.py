@@ -293,11 +293,11 @@ def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column |
     """
     if not isinstance(objective, str) or objective not in columns or columns[objective].labels is not None:
         return None
-    scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
     for name, column in columns.items():
         failed = None if name == objective else failed_rows(name, column)
         if failed is None:
             continue
+        scores = np.where(columns[objective].absent(), np.nan, columns[objective].values.astype(np.float64))
         bad, good = (np.unique(scores[rows & np.isfinite(scores)]) for rows in (failed, ~failed))
         if failed.any() and len(good) and (not len(bad) or (len(bad) == 1 and not good[0] <= bad[0] <= good[-1])):
             return Column(name, failed.astype(np.int32), ("COMPLETE", "FAIL"))
