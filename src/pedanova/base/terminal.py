@@ -24,10 +24,16 @@ def _shown(letter: str) -> str:
     return " " if unicodedata.category(letter) == "Zs" else UNSEEN
 
 
-def wrapped(text: str, width: int, *, before: str = "", behind: str = "") -> str:
-    """Break the text into lines of at most `width` columns, but not before a percent sign."""
+def wrapped(text: str, width: int, *, before: str = "", behind: str = "", whole: bool = False) -> str:
+    """Break the text into lines of at most `width` columns, but not before a percent sign.
+
+    With `whole`, a longer word, such as a path, has a line of its own.
+    """
     kept = text.replace(" %", "\u00a0%")
-    return textwrap.fill(kept, width, initial_indent=before, subsequent_indent=behind).replace("\u00a0", " ")
+    lines = textwrap.wrap(
+        kept, width, initial_indent=before, subsequent_indent=behind, break_long_words=not whole, break_on_hyphens=False
+    )
+    return "\n".join(lines).replace("\u00a0", " ")
 
 
 def width_of(text: str) -> int:

@@ -9,7 +9,6 @@ import re
 import shlex
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,10 @@ from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
-from pedanova.base.terminal import printable, shorten
+from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
-from pedanova.report.sentences import contents_in_words, doubts_in_words
+from pedanova.report.sentences import contents_in_words, doubts_in_words, left_out_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 
 MOST_SETTINGS = 4  # parameters of a row that is shown in one line
@@ -87,15 +86,19 @@ def shown_place(place: str) -> str:
 
 
 def heading(a: Analysis, options: argparse.Namespace) -> str:
-    """A description of the source and its analysis, wrapped at the line width; a path is never broken."""
+    """The source and its contents in one line, and a list of all that was guessed about its columns; a path is never
+    broken."""
     if getattr(options, "quiet", False):
         return ""
-    words = f"{printable(shown_place(options.file))}: {contents_in_words(a.data)}{_ends(a)}"
-    guessed = (n for n in a.notes if n.kind in ("objective", "status") or (n.kind == "space" and not n.subject))
-    words += "".join(f"; {printable(note.in_shell())}" for note in guessed)
-    doubts = printable(doubts_in_words(a.data))
-    words += f"; {doubts} (--roles says why)" if doubts else ""
-    return textwrap.fill(words, line_width(options.output), break_long_words=False, break_on_hyphens=False)
+    first = f"{printable(shown_place(options.file))}: {contents_in_words(a.data)}{_ends(a)}"
+    guessed = [n for n in a.notes if n.kind in ("objective", "status") or (n.kind == "space" and not n.subject)]
+    points = [
+        *(note.in_shell() for note in guessed),
+        *(words(a.data) for words in (doubts_in_words, left_out_in_words)),
+    ]
+    width = line_width(options.output)
+    lines = [wrapped(printable(words), width, before="- ", behind="  ", whole=True) for words in points if words]
+    return "\n".join([wrapped(first, width, whole=True), *lines])
 
 
 def _ends(a: Analysis) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pedanova.measures.studies.across import Pooling
 
 ENOUGH_ROWS = 20  # with fewer target rows, a change is not mentioned
+MOST_NAMED = 12  # columns that are named in the first lines
 NOTEWORTHY = 0.05  # a smaller change of a ratio is not mentioned
 
 
@@ -56,14 +57,23 @@ def doubts_in_words(data: TrialData) -> str:
     if not names:
         return ""
     parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
+    why = "(--roles says why)"
     if not any(np.count_nonzero(tally.by_cell) > 1 for name, tally in data.tallies.items() if name not in names):
-        doubtful = f"{listed(names, most=4)} might not be {parameter}"
-        return f"{doubtful}, but there is no better column; list the parameters in --params"
+        doubtful = f"{listed(names, most=MOST_NAMED)} might not be {parameter}"
+        return f"{doubtful}, but there is no better column {why}; list the parameters in --params"
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
-        return (
-            f"{len(names)} columns might not be parameters ({listed(names, most=4)}); list the parameters in --params"
-        )
-    return f"{listed(names)} might not be {parameter}; leave {them} out with --exclude {shlex.quote(','.join(names))}"
+        doubtful = f"{len(names)} columns might not be parameters: {listed(names, most=MOST_NAMED)}"
+        return f"{doubtful} {why}; list the parameters in --params"
+    remedy = f"leave {them} out with --exclude {shlex.quote(','.join(names))}"
+    return f"{listed(names)} might not be {parameter} {why}; {remedy}"
+
+
+def left_out_in_words(data: TrialData) -> str:
+    """Name the columns that are not used because of a guess about their role or values; empty if there are none."""
+    names = list(dict.fromkeys(note.subject for note in data.notes if note.kind == "unused" and note.subject))
+    if not names:
+        return ""
+    return f"left out: {listed(names, most=MOST_NAMED)} (--roles says why); --params selects the columns to use"
 
 
 def contrast(wide: Importances, narrow: Importances) -> str:
