@@ -31,6 +31,8 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"precision": [16, 32] * 20, "recall": A}, "recall", "the only column"),
         ({"acc_mean": A, "acc_std": B}, "acc_mean", "the only column"),
         ({"Value": A, "TabuSize": B}, "Value", "the only column"),
+        ({"loss": A, "runtime": B}, "loss", "its name is the most typical of a result"),
+        ({"AUC": A, "auc_gower": B}, "AUC", "its name is the most typical of a result"),
         ({"acc": A, "f1": np.sort(B)[::-1]}, "f1", "the rows are sorted by this column"),
         ({"ipc": A, "score": B}, "score", "the most general name"),
         ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "not a minimum, a maximum or a measure of spread"),
@@ -107,3 +109,25 @@ def test_a_table_that_names_a_parameter_in_each_row_is_refused_with_the_remedy()
     a = pa.analyze(LONG, "cost_ratio", where="param == 'lr'", params=["value"])
     assert list(a.space) == ["value"]
     assert list(pa.analyze({"param": LR, "value": A}).space) == ["param"]  # numbers name nothing
+
+
+def test_the_note_names_other_columns_that_may_be_results() -> None:
+    found = guess(loss=A, runtime=B, train_time=B + 1)
+    assert found is not None
+    assert "for another, such as runtime, train_time" in found[1]
+
+
+def test_a_result_that_follows_a_sorted_parameter_is_not_chosen_for_its_order() -> None:
+    swept = np.linspace(0.0, 1.0, ROWS)
+    assert guess(threshold=swept, recall=1 - swept**2, f1=A) is None
+    assert guess(threshold=LR, recall=1 - swept**2, f1=A) == guess(recall=1 - swept**2, f1=A)
+
+
+def test_a_score_that_ranks_rows_as_an_error_does_is_minimised() -> None:
+    error = np.abs(A - 0.5)
+    alike = pa.analyze({"lr": LR, "freq_error": error, "score": error + 0.001 * B}, objective="score")
+    assert alike.direction == "minimize"
+    assert any("its rank correlation with freq_error is" in note for note in alike.notes)
+    for beside in ({"freq_error": B}, {"accuracy": error}, {"error_weight": error}):
+        assert pa.analyze({"lr": LR, **beside, "score": error + 0.001}, objective="score").direction == "maximize"
+    assert pa.analyze({"lr": LR, "acc": 1 - error, "y": error}, objective="y").direction == "minimize"

@@ -464,3 +464,34 @@ def test_the_last_row_of_every_run_where_rows_are_steps() -> None:
     assert len(pa.analyze(table, where="epoch == 2")) == runs
     assert len(pa.analyze(table, where="epoch >= 2")) == runs * (steps - 1)
     assert len(pa.analyze({**table, "lr": np.random.default_rng(2).uniform(size=runs * steps)}, "val_acc")) == 100
+
+
+def test_steps_of_runs_in_any_order_of_rows() -> None:
+    runs, steps = 12, np.array([0, 50, 100, 175])
+    rng = np.random.default_rng(2)
+    lr, run = rng.uniform(size=runs), rng.permutation(runs)
+    table = {
+        "run_id": np.tile([f"r{n}" for n in run], 4),
+        "step": np.repeat(steps, runs),
+        "lr": np.tile(lr, 4),
+        "val_loss": np.repeat([9.0, 4.0, 3.0, 2.0], runs) + rng.uniform(size=4 * runs),
+    }
+    a = pa.analyze(table)
+    assert a.data.observations is not None
+    assert set(a.data.observations.table["step"].values.tolist()) == {175}
+    assert any("36 of 48 rows are earlier steps of 12 runs (step)" in note and "step == 50" in note for note in a.notes)
+    assert len(pa.analyze(table, where="step == 50")) == runs
+    without_id = {name: values for name, values in table.items() if name != "run_id"}
+    assert len(pa.analyze(without_id)) == runs
+
+
+def test_repeats_that_are_called_iterations_are_kept_with_a_warning() -> None:
+    rng = np.random.default_rng(3)
+    table = {
+        "iteration": np.tile(np.arange(5), 12),
+        "lr": np.repeat(rng.uniform(size=12), 5),
+        "loss": rng.uniform(size=60),
+    }
+    a = pa.analyze(table)
+    assert len(a) == 60
+    assert any("may be the steps of 12 runs (iteration)" in note and note.severity == "warning" for note in a.notes)

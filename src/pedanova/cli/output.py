@@ -36,17 +36,17 @@ def complain(message: str) -> None:
     print(f"pedanova: {printable(' '.join(message.split()))}", file=sys.stderr)
 
 
-def worded(notes: Iterable[Note], options: argparse.Namespace, *, headed: bool = False) -> list[str]:
+def worded(notes: Iterable[Note], options: argparse.Namespace, *, headed: Sequence[Note] = ()) -> list[str]:
     """The notes as text: none with ``--quiet``, all with ``--notes``, otherwise a short selection.
 
-    With `headed`, notes that a heading contains are left out of the selection.
+    The notes in `headed`, which a heading contains, are left out of the selection.
     """
     if getattr(options, "quiet", False):
         return []
     ordered = in_order(notes)
     if getattr(options, "notes", False):
         return [note.in_shell() for note in gathered(ordered)]
-    return [note.in_shell() for note in in_short(note for note in ordered if not headed or note.kind != "status")]
+    return [note.in_shell() for note in in_short(note for note in ordered if note not in headed)]
 
 
 def wants_colour(output: str | None = None) -> bool:
@@ -91,9 +91,8 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     if getattr(options, "quiet", False):
         return ""
     first = f"{printable(shown_place(options.file))}: {contents_in_words(a.data)}{_ends(a)}"
-    guessed = [n for n in a.notes if n.kind in ("objective", "status") or (n.kind == "space" and not n.subject)]
     points = [
-        *(note.in_shell() for note in guessed),
+        *(note.in_shell() for note in _guesses(a)),
         *(words(a.data) for words in (doubts_in_words, left_out_in_words)),
     ]
     width = line_width(options.output)
@@ -101,18 +100,33 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
     return "\n".join([wrapped(first, width, whole=True), *lines])
 
 
+def _guesses(a: Analysis) -> list[Note]:
+    """The notes on what was guessed or is doubtful about the table as a whole."""
+    return [
+        note
+        for note in in_order(a.notes)
+        if note.kind in ("objective", "status")
+        or (note.kind in ("space", "doubt") and not note.subject)
+        or (note.kind == "rows" and note.severity == "warning")
+    ]
+
+
 def _ends(a: Analysis) -> str:
-    """If the direction is uncertain, the rows with the lowest and the highest objective, as text."""
+    """If the direction is a guess, the option for the other one; if it is uncertain, also the rows with the lowest and
+    the highest objective."""
     rows = a.data.observations
-    unknown = any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
-    if not unknown or rows is None or len(rows.goals) > 1:
+    guesses = [note.severity for note in a.notes if note.kind == "direction"]
+    if not guesses or (rows is not None and len(rows.goals) > 1):
         return ""
+    other = "min" if a.direction == "maximize" else "max"
+    remedy = f"; pass --direction {other} if {'lower' if other == 'min' else 'higher'} is better"
+    if "warning" not in guesses or rows is None:
+        return remedy
     values = np.where(np.isfinite(rows.goals[0].values), rows.goals[0].values, np.nan)
     kept = values if rows.keep is None else np.where(rows.keep, values, np.nan)
     ends = {"lowest": int(np.nanargmin(kept)), "highest": int(np.nanargmax(kept))}
     shown = [f"{end} {short(kept[row].item())} in row {row}: {_settings(rows, row)}" for end, row in ends.items()]
-    other = "min" if a.direction == "maximize" else "max"
-    return f": {'; '.join(shown)}; pass --direction {other} if {'lower' if other == 'min' else 'higher'} is better"
+    return f": {'; '.join(shown)}{remedy}"
 
 
 def _settings(rows: Observations, row: int) -> str:
@@ -195,7 +209,9 @@ def answer(
     The string `gap` is printed between the heading and the text.
     """
     if options.format == "text":
-        words = draw_notes(worded(notes or (), options, headed=a is not None), width=line_width(options.output))
+        words = draw_notes(
+            worded(notes or (), options, headed=() if a is None else _guesses(a)), width=line_width(options.output)
+        )
         parts = "" if a is None else heading(a, options), draw(result, look(options))
         text = paragraphs(gap.join(part for part in parts if part), words)
         emit(text, options.output, coloured=True)  # names are already printable

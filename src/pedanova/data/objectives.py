@@ -19,12 +19,20 @@ from pedanova.data.column_values import is_word
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
 from pedanova.data.vocabulary import (
+    COSTS,
     DEVIATIONS,
+    FLIPS,
     MIDDLES,
+    PROCESSES,
     RESULTS,
+    RESULTS_DOWN,
+    RESULTS_UP,
     UNCLEAR,
     VALIDATION,
     direction_by_name,
+    has_head,
+    is_limit,
+    known_form,
     last_telling,
     state_of,
     words_of,
@@ -40,6 +48,8 @@ LEAST_SORTED = 10  # the fewest rows whose order counts; fewer may be sorted by 
 SOME_ROWS = 1_000
 ALIKE, PARTLY = 0.9, 0.5  # rank correlations
 TRAINING = {"train", "training"}
+ONLY_RESULT = "the only column whose name is typical of a result"
+GENERAL = {"score", "fitness", "performance"}  # mostly maximised, but some are sums of errors or costs
 LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for the metric that is wanted
 
 
@@ -58,8 +68,17 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
         if len(names) == 1:
             name, column = names[0], columns[names[0]]
             has_words = column.labels is not None and as_numbers(column) is None
-            return None if has_words else (name, _note(name, why, results))
+            others = [other for other in dict.fromkeys((*results, *_result_like(columns))) if other != name]
+            why = "its name is the most typical of a result" if why == ONLY_RESULT and others else why
+            return None if has_words else (name, _note(name, why, others))
     return None
+
+
+def _result_like(columns: Mapping[str, Column]) -> list[str]:
+    """Numeric columns that may be results or costs, because their names contain a word for one."""
+    named = [name for name in columns if not (RESULTS | COSTS).isdisjoint(map(known_form, words_of(name)))]
+    likely = [name for name in named if words_of(name)[-1] not in SPREAD and not has_head(name)]
+    return [name for name in likely if PROCESSES.isdisjoint(words_of(name)) and _differs(name, columns[name])]
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
@@ -90,17 +109,19 @@ def _differs(name: str, column: Column) -> bool:
         return False
     telling = (last_telling(name) or ("",))[0]
     present = column.values[~column.absent()]
-    least = LEAST_VALUES if telling in UNCLEAR and telling != "score" else 1
+    least = LEAST_VALUES if (telling in UNCLEAR and telling != "score") or is_limit(name) else 1
     return 2 * len(present) >= len(column) and len(np.unique(present[:SOME_ROWS])) > least
 
 
 def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
     """For each rule, yield its candidates and its reason; the first rule with exactly one candidate decides."""
-    yield results, "the only column whose name is typical of a result"
+    yield results, ONLY_RESULT
     yield [name for name in results if "objective" in words_of(name)], "its name contains 'objective'"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
-    yield [name for name in results if _in_order(columns[name])][:1], "the rows are sorted by this column"
+    # If the rows are sorted by a parameter, a result may be in order too.
+    swept = any(_in_order(columns[name]) for name in columns.keys() - results if columns[name].values.dtype.kind == "f")
+    yield [name for name in results if _in_order(columns[name]) and not swept][:1], "the rows are sorted by this column"
     yield [name for name in results if words_of(name) in SINGLE], "the result with the most general name"
     yield [name for name in results if words_of(name)[0] in MIDDLES], "the only result that is a mean"
     validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
@@ -118,15 +139,32 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
 
 def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: float) -> bool:
     """Whether all columns rank the rows similarly: their rank correlations with the first one exceed `least`."""
-    ranks = []
-    for name in names:
-        column, direction = columns[name], direction_by_name(name)
-        if column.labels is not None or column.absent().any() or direction is None:
-            return False
-        ranks.append(sign_of(direction) * np.unique(column.values, return_inverse=True)[1].astype(np.float64))
-    if len(ranks) < 2 or len(ranks[0]) < LEAST_SORTED:
+    signs = [sign_of(way) for way in map(direction_by_name, names) if way is not None]
+    if len(names) < 2 or len(signs) < len(names):
         return False
-    return all(np.corrcoef(ranks[0], other)[0, 1] > least for other in ranks[1:])
+    alike = [_rank_correlation(columns[names[0]], columns[name]) for name in names[1:]]
+    return all(signs[0] * sign * one > least for sign, one in zip(signs[1:], alike, strict=True))
+
+
+def _rank_correlation(*columns: Column) -> float:
+    """The rank correlation of two numeric columns; 0 if values are missing or rows are few."""
+    step = max(1, len(columns[0]) // MOST_ROWS)
+    if len(columns[0]) < LEAST_SORTED or any(one.labels is not None or one.absent().any() for one in columns):
+        return 0.0
+    ranks = [np.unique(one.values[::step], return_inverse=True)[1] for one in columns]
+    return float(np.corrcoef(*ranks)[0, 1]) if all(map(np.any, ranks)) else 0.0
+
+
+def _direction_beside(name: str, columns: Mapping[str, Column]) -> tuple[Direction, str] | None:
+    """Guess the direction from a result that ranks the rows alike or in reverse, and whose name shows its direction."""
+    for other in (other for other in _result_like(columns) if other != name):
+        words = set(map(known_form, words_of(other)))
+        down, up = words & RESULTS_DOWN, words & RESULTS_UP
+        alike = _rank_correlation(columns[name], columns[other]) if bool(down) != bool(up - GENERAL) else 0.0
+        if abs(alike) > ALIKE and words.isdisjoint(FLIPS):
+            way: Direction = "maximize" if bool(up) == (alike > 0) else "minimize"
+            return way, f"its rank correlation with {other} is {alike:.2f}"
+    return None
 
 
 def _in_order(column: Column) -> bool:
@@ -137,8 +175,7 @@ def _in_order(column: Column) -> bool:
     return bool(min(up, down) == 0 and max(up, down) >= LEAST_SORTED // 2)
 
 
-def _note(name: str, why: str, results: Sequence[str]) -> Note:
-    others = [other for other in results if other != name]
+def _note(name: str, why: str, others: Sequence[str]) -> Note:
     beside = f", such as {listed(others, most=3)}" if others else ""
     words = f"{name} is used as the objective ({why}); pass "
     return Note("objective", words, Arg("objective", shown="NAME"), f" for another{beside}", severity="guess")
@@ -382,9 +419,13 @@ def _guess(
     if objective not in columns:
         return "maximize", _unsure(repr(objective), "maximize", "rows that meet the condition count as good")
     direction = None if objective in metadata.unclear else direction_by_name(objective)
+    general = direction is None or (last_telling(objective) or ("",))[0] in GENERAL
+    seen = _direction_beside(objective, columns) if general and isinstance(columns, Mapping) else None
+    if direction is not None and seen is not None and seen[0] != direction:
+        return seen[0], _unsure(objective, seen[0], seen[1])
     if direction is not None:
         return direction, _guessed(objective, direction)
-    seen = None if by_rows is None else by_rows(objective)
+    seen = seen or (None if by_rows is None else by_rows(objective))
     if seen is not None:
         return seen[0], _unsure(objective, seen[0], f"its name does not say which way is better, but {seen[1]}")
     why = "its name does not say which way is better"

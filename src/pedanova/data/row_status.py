@@ -7,7 +7,7 @@ after a crash. It also guesses the direction from the rows if the name of the ob
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,18 @@ from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.objectives import Goal, follows
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
-from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES, state_of, words_of
+from pedanova.data.roles import ID_NAMES
+from pedanova.data.vocabulary import (
+    COSTS,
+    FAILURES,
+    GOOD_OUTCOMES,
+    NOTHING,
+    OUTCOMES,
+    RESULTS,
+    last_telling,
+    state_of,
+    words_of,
+)
 from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
@@ -224,6 +235,7 @@ APART = 0.1  # distance of that score from the others, as a part of their range
 BLOCK, LEAST_BLOCKS = 20, 3  # consecutive rows with one score, and the fewest such blocks
 STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|episode)$", re.IGNORECASE)
 LEAST_STEPS = 3  # mean steps of a run
+LEAST_TREND = 0.25  # mean squared rank correlation of step and objective within the runs
 RANKS = ("rank", "ranking", "place")
 BEST = ("best", "is_best")
 
@@ -256,27 +268,69 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
 
 
 def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDArray[np.int64], Note] | None:
-    """If the rows are the steps of several runs, one run after another, return the last row of each run and a note."""
+    """If the rows are the steps of several runs, return the last row of each run and a note.
+
+    If the objective does not rise or fall with the steps, they may be repeats: all rows are returned, with a warning.
+    """
     for name, column in columns.items():
-        if (
-            not STEPS.match(name)
-            or name == objective
-            or column.labels is not None
-            or column.values.dtype.kind not in "iu"
-        ):
+        whole = column.labels is None and column.missing is None and column.values.dtype.kind in "iu"
+        if not STEPS.match(name) or name == objective or not whole or len(column) > MOST_ROWS:
             continue
-        starts = np.concatenate([[True], np.diff(column.values) != 1])
-        runs = np.cumsum(starts) - 1
-        if column.missing is not None or not 1 < runs[-1] + 1 <= len(runs) / LEAST_STEPS:
+        scores = columns[objective].values if isinstance(objective, str) and objective in columns else column.values
+        possible = [runs for runs in _possible_runs(name, columns, objective) if _are_runs(runs, name, columns)]
+        if not possible:
             continue
-        last = np.flatnonzero(np.concatenate([starts[1:], [True]]))
-        # parameters do not change during a run
-        if any(_is_setting_of(other.values, starts) for other in columns.values() if other is not column):
-            words = f" rows are earlier steps of {len(last)} runs ({name}); the last step of each run is used; pass "
-            step = Arg("where", shown=f'"{name} == …"')
-            dropped = Count(len(runs) - len(last)), " of ", Count(len(runs))
-            return last, Note("rows", *dropped, words, step, " for another step", severity="warning")
+        trends = [_trend(runs, column.values, scores) for runs in possible]
+        runs, steps = possible[int(np.argmax(trends))], np.unique(column.values)
+        step = Arg("where", shown=f'"{in_condition(name)} == {steps[len(steps) // 2 - 1]}"')
+        order = np.lexsort([column.values, runs])
+        last = np.sort(order[np.append(np.diff(runs[order]) != 0, True)])
+        if max(trends) < LEAST_TREND:
+            words = f"the rows may be the steps of {len(last)} runs ({name}); if they are, choose one step, as with "
+            return np.arange(len(runs)), Note("doubt", words, step)
+        words = f" rows are earlier steps of {len(last)} runs ({name}); the last step of each run is used; pass "
+        dropped = Count(len(runs) - len(last)), " of ", Count(len(runs))
+        return last, Note("rows", *dropped, words, step, " for another step", severity="warning")
     return None
+
+
+def _are_runs(runs: NDArray[np.int64], step: str, columns: Mapping[str, Column]) -> bool:
+    """Whether each run has several steps, all different, and a setting differs between runs but not during a run."""
+    order = np.lexsort([columns[step].values, runs])
+    same = np.diff(runs[order]) == 0
+    again = (np.diff(columns[step].values[order]) == 0) & same
+    many = len(runs) - np.count_nonzero(same)
+    if again.any() or not 1 < many <= len(runs) / LEAST_STEPS:
+        return False
+    others = (column.values[order] for name, column in columns.items() if name != step)
+    return any(_is_setting_of(values, np.append(True, ~same)) for values in others)
+
+
+def _possible_runs(step: str, columns: Mapping[str, Column], objective: object) -> Iterator[NDArray[np.int64]]:
+    """The run of each row: rows in which the step grows by one, or rows with the same id, or with the same settings."""
+    rows, settings = len(columns[step]), []
+    yield np.cumsum(np.append(False, np.diff(columns[step].values) != 1))
+    for name, column in columns.items():
+        known = (last_telling(name) or ("",))[0] in RESULTS | COSTS
+        if name in (step, objective) or known or LEAST_STEPS * len(np.unique(column.values)) > rows:
+            continue
+        settings.append(column)
+        if ID_NAMES.match(name):
+            yield configurations([column])
+    yield configurations(settings) if settings else np.zeros(rows, dtype=np.int64)
+
+
+def _trend(runs: NDArray[np.int64], *columns: NDArray[Any]) -> float:
+    """How strongly two columns move together within each run: the mean squared correlation of ranks, less chance."""
+    parts = []
+    for values in columns:
+        ranks = np.unique(values, return_inverse=True)[1].astype(np.float64)
+        ranks -= (np.bincount(runs, ranks) / np.bincount(runs))[runs]
+        spread = np.sqrt(np.bincount(runs, ranks**2))[runs]
+        parts.append(np.divide(ranks, spread, out=np.zeros(len(runs)), where=spread > 0))
+    squares = np.bincount(runs, parts[0] * parts[1]) ** 2
+    chance = 1 / (len(runs) / len(squares) - 1)
+    return (float(squares.mean()) - chance) / (1 - chance)
 
 
 def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:

@@ -103,6 +103,26 @@ def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
 
 
 def test_messages_name_the_workbook(tmp_path: Path) -> None:
-    path = book(tmp_path / "t.xlsx", s=[["lr", "lr"], [1, 2]])
+    path = book(tmp_path / "t.xlsx", s=[["lr", "depth", "loss"], ["---"] * 3, [1, 2, 3]])
     message = refuse(FormatError, str(path), of=lambda: read_records(path))
     assert "sheet.csv" not in message
+
+
+def test_a_merged_cell_holds_for_all_its_rows(tmp_path: Path) -> None:
+    path = book(tmp_path / "t.xlsx", s=[[], ["", "net", "lr", "loss"], *(["", "", n, n % 5] for n in range(1, 13))])
+    workbook = openpyxl.load_workbook(path)
+    sheet = workbook["s"]
+    sheet["B3"], sheet["B8"] = "small", "large"
+    sheet.merge_cells("B3:B7")
+    sheet.merge_cells("B8:B14")
+    workbook.save(path)
+    assert cells(read_records(path), "net") == ["small"] * 5 + ["large"] * 7
+
+
+def test_columns_of_one_name_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [["lr", "note", "loss", "note"], *([0.1 * n, "a", n * 7 % 13, "b"] for n in range(1, 31))]
+    path = book(tmp_path / "t.xlsx", s=rows)
+    assert list(read_records(path).columns) == ["lr", "note", "loss", "note.1"]
+    assert main(["analyze", str(path)]) == 0
+    first = capsys.readouterr().out.split("\n\n")[0]
+    assert "columns with the same name in the header: note; numbers are added" in " ".join(first.split())

@@ -232,11 +232,22 @@ def _sheets(path: Path) -> dict[str, list[list[Any]]]:
         raise MissingLibraryError(f"{path}: spreadsheets need python-calamine; pip install 'pedanova[excel]'") from None
     try:
         with calamine.load_workbook(str(path)) as book:
-            sheets = {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+            sheets = {name: _filled(book.get_sheet_by_name(name)) for name in book.sheet_names}
     except (calamine.CalamineError, OSError, ValueError, KeyError) as error:
         reason = " ".join(str(error).split())[:100]
         raise FormatError(f"{path} is not a readable spreadsheet: {reason}; save it again, or as CSV") from None
-    return {name: [row for row in rows if any(cell != "" for cell in row)] for name, rows in sheets.items()}
+    return sheets
+
+
+def _filled(sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet that are not empty; merged cells below the first row are filled with their value."""
+    rows: list[list[Any]] = sheet.to_python(skip_empty_area=False)
+    used = [i for i, row in enumerate(rows) if any(cell != "" for cell in row)]
+    left = next((c for c in range(len(rows[used[0]])) if any(rows[i][c] != "" for i in used)), 0) if used else 0
+    for (top, column), (bottom, _) in getattr(sheet, "merged_cell_ranges", None) or ():
+        for i in (i for i in used if used[0] < top < i <= bottom):
+            rows[i][column] = rows[top][column]
+    return [rows[i][left:] for i in used]
 
 
 def _written(cell: Any) -> str:

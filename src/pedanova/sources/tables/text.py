@@ -11,6 +11,7 @@ import importlib.util
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -102,6 +103,7 @@ class Layout:
     above: int  # lines above the header
     names: tuple[str, ...]
     in_comment: bool = False  # whether the header is the last comment line above, after its #
+    twice: tuple[str, ...] = ()  # names that several columns have in the header
 
     @property
     def arrow_options(self) -> dict[str, Any]:
@@ -110,10 +112,12 @@ class Layout:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        if not self.above:
-            return ()
         lines = "line above the table is" if self.above == 1 else "lines above the table are"
-        return (Note("source", f"{self.above} {lines} skipped"),)
+        notes = [Note("source", f"{self.above} {lines} skipped")] if self.above else []
+        if self.twice:
+            words = f"columns with the same name in the header: {listed(self.twice)}; numbers are added to their names"
+            notes.append(Note("doubt", words))
+        return tuple(notes)
 
 
 def layout_of(file: Path, delimiter: str | None = None) -> Layout:
@@ -132,12 +136,22 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     behind = csv.reader([lines[comments - 1][1:]], delimiter=sign) if comments and above == comments else iter(())
     comment = [name.strip() for name in next(behind, [])]
     rows = [row for row in _cut(body[:1], sign) if row]
-    if len(comment) > 1 and rows and len(rows[0]) == len(comment) and all(map(REAL.fullmatch, rows[0])):
-        return Layout(sign, above, tuple(as_names(comment, where=f"{file}: ", error=FormatError)), in_comment=True)
-    names = _header(file, sign, above)
-    if _is_data(names, _cut(lines[above + 1 :], sign)):
+    in_comment = len(comment) > 1 and rows and len(rows[0]) == len(comment) and all(map(REAL.fullmatch, rows[0]))
+    names = comment if in_comment else _header(file, sign, above)
+    if not in_comment and _is_data(names, _cut(lines[above + 1 :], sign)):
         raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
-    return Layout(sign, above, tuple(as_names(names, where=f"{file}: ", error=FormatError)))
+    twice = tuple(name for name, times in Counter(filter(None, names)).items() if times > 1)
+    known = as_names(_numbered(names), where=f"{file}: ", error=FormatError)
+    return Layout(sign, above, tuple(known), bool(in_comment), twice)
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Add a number to each name that another column already has, as pandas does: acc, acc.1, acc.2."""
+    known: list[str] = []
+    for name in names:
+        free = (name if again == 0 else f"{name}.{again}" for again in range(len(names)))
+        known.append(next(one for one in free if one not in known) if name else "")
+    return known
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
