@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,15 @@ from pedanova.space.parameters import Parameter, Space
 
 SPARSE = 4  # if at most one cell in this many has rows, only these cells are stored
 SOME_EMPTY = 0.9  # if at most this part of the cells has rows, only the sums of these cells are stored
+
+
+class FilledCells(NamedTuple):
+    """Cells of a tally that have rows; each array has one entry for each of them."""
+
+    level: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    sums: NDArray[np.float64]  # of the objective
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -145,6 +154,21 @@ class Tally:
         inside = slice(*np.searchsorted(self._places, (first * width, last * width)))
         np.add.at(total, self._places[inside] % width, self._kept[0][inside])
         return total
+
+    def filled(self, first: int, last: int) -> FilledCells:
+        """The cells with rows in the levels from `first` up to, but not including, `last`."""
+        counts, sums = self._kept
+        if self._places is not None:
+            inside = slice(*np.searchsorted(self._places, (first * self.grid.width, last * self.grid.width)))
+            some = np.flatnonzero(counts[inside]) + inside.start
+            level, cell = np.divmod(self._places[some], self.grid.width)
+            return FilledCells(level - first, cell, counts[some].astype(np.int64), sums[some])
+        level, cell = np.nonzero(counts[first:last])
+        rows = counts[first:last][level, cell].astype(np.int64)
+        if sums.ndim == 2:
+            return FilledCells(level, cell, rows, sums[first:last][level, cell])
+        before = int(np.count_nonzero(counts[:first]))
+        return FilledCells(level, cell, rows, sums[before : before + len(rows)])
 
     @cached_property
     def by_cell(self) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.counting.contrasts import FEW_ROWS, Range, ties_note
 from pedanova.counting.levels import Levels
-from pedanova.counting.tally import Moments, ObjectiveSpread, Tally
+from pedanova.counting.tally import FilledCells, Moments, ObjectiveSpread, Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
@@ -240,14 +240,19 @@ def effects_of(
         notes.append(Note("rows", words, Arg("clip", 0.1), " gives them the worst objective of the best 10 % instead"))
     spread = moments.spread(*outer)
     check_spread(spread, rows, region, clipped=cut is not None)
-    ends = (outer[1], 0.0) if cut is None else (cut.level, cut.value)
+    last = outer[1] if cut is None else cut.level
     effects = []
     many = (moments.rows > 1).tolist()  # a single row has no variance
-    own = [moments.spread(k, k + 1) if many[k] else NO_SPREAD for k in range(outer[0], ends[0])]
+    own = [moments.spread(k, k + 1) if many[k] else NO_SPREAD for k in range(outer[0], last)]
+    by_level = LevelSpreads.of(own, spread)
     for tally in tallies.values():
-        sums = tally.sums[outer[0] : ends[0]].sum(axis=0)  # (cells + 2,) Σ objective over the region's levels
-        sums = sums if cut is None else sums + cut.value * tally.between(cut.level, outer[1])
-        squares = squares_of(tally, own, outer, *ends, spread)
+        filled = tally.filled(outer[0], last)
+        sums = np.bincount(filled.cell, filled.sums, minlength=tally.grid.width)  # of the objective
+        squares = squares_of(filled, by_level, spread, tally.grid.width)
+        if cut is not None:
+            beyond = tally.between(cut.level, outer[1])
+            sums += cut.value * beyond
+            squares += beyond * float(np.ldexp(cut.value - spread.mean, -spread.power)) ** 2
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     if not TINY <= spread.variance < math.inf:
         words = "the variance is outside the range of floating-point numbers; shares are still valid"
@@ -297,7 +302,10 @@ def measure_effect(
     square, noise, widths = 0.0, 0.0, []
     means, half = np.full(grid.width, math.nan), np.full(grid.width, math.nan)
     for block in blocks_of(grid):
-        width = float(bandwidth(smoothing, counts[block.cells], block)) if counts[block.cells].any() else 0.0
+        if not counts[block.cells].any():
+            widths.append(0.0)
+            continue
+        width = float(bandwidth(smoothing, counts[block.cells], block))
         inside = counts[block.cells].astype(np.float64)
         near, near_squared = smooth(inside, width), squared_smooth(inside, width)
         base, above = near / rows, smooth(beyond[block.cells] / rows, width)
@@ -332,37 +340,34 @@ def measure_effect(
     )
 
 
-def squares_of(
-    tally: Tally, own: Sequence[ObjectiveSpread], outer: Range, cut: int, value: float, spread: ObjectiveSpread
-) -> Reals:
-    """(cells + 2,) The sum of (objective - mean)² in each cell, in units of 4 ** power.
+@dataclass(frozen=True, slots=True, eq=False)
+class LevelSpreads:
+    """The variance of the objective in each level, and its mean minus the overall mean, in powers of 2 ** power."""
 
-    Levels are ranges of the objective. From level number `cut` on, every objective is replaced by `value`. `own` has
-    the mean and variance of the objective in each level before `cut`.
-    """
-    there = np.flatnonzero(tally.between(*outer))  # with few rows, most cells are empty
-    every = tally.counts[:, there]
-    counts, beyond = every[outer[0] : cut], every[cut : outer[1]].sum(axis=0)
-    means = np.ldexp(ratio_of(tally.sums[outer[0] : cut, there], counts) - spread.mean, -spread.power)
-    left = np.maximum(counts - 1, 0) * scatter_of(counts, means, own, spread)[:, None]
-    total = np.zeros(tally.grid.width)
-    total[there] = (counts * means**2 + left).sum(axis=0)
-    total[there] += beyond * float(np.ldexp(value - spread.mean, -spread.power)) ** 2
-    return total
+    variance: Reals  # (levels,) NaN in a level with a single row
+    mean: Reals  # (levels,)
+
+    @classmethod
+    def of(cls, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread) -> LevelSpreads:
+        variance = np.ldexp([one.scaled for one in own], [2 * (one.power - spread.power) for one in own])
+        return cls(variance, np.ldexp(np.array([one.mean for one in own]) - spread.mean, -spread.power))
+
+    def scatter(self, filled: FilledCells, means: Reals) -> Reals:
+        """(levels,) The variance of the objective among rows in the same level and cell, in units of 4 ** power."""
+        many = len(self.variance)
+        rows = np.bincount(filled.level, filled.rows, minlength=many)
+        free = rows - np.bincount(filled.level, minlength=many)
+        apart = np.bincount(filled.level, filled.rows * (means - self.mean[filled.level]) ** 2, minlength=many)
+        with np.errstate(invalid="ignore"):  # in levels that are not used
+            within = np.maximum(self.variance * rows - apart, 0.0) / np.maximum(free, 1)
+        return np.where((free > 0) & ~np.isnan(self.variance), within, 0.0)
 
 
-def scatter_of(
-    counts: NDArray[np.int64], means: Reals, own: Sequence[ObjectiveSpread], spread: ObjectiveSpread
-) -> Reals:
-    """(levels,) The variance of the objective among rows in the same level and cell, in units of 4 ** power."""
-    rows = counts.sum(axis=1)
-    free = rows - np.count_nonzero(counts, axis=1)
-    usable = (free > 0) & np.array([np.isfinite(one.scaled) for one in own], dtype=bool)
-    whole = np.ldexp([one.scaled for one in own], [2 * (one.power - spread.power) for one in own])
-    middle = np.ldexp(np.array([one.mean for one in own]) - spread.mean, -spread.power)
-    with np.errstate(invalid="ignore"):  # in levels that are not used
-        within = whole * rows - np.einsum("ij,ij->i", counts, (means - middle[:, None]) ** 2)
-    return np.where(usable, np.maximum(within, 0.0) / np.maximum(free, 1), 0.0)
+def squares_of(filled: FilledCells, by_level: LevelSpreads, spread: ObjectiveSpread, width: int) -> Reals:
+    """(width,) The sum of (objective - mean)² in each cell, in units of 4 ** power."""
+    means = np.ldexp(filled.sums / filled.rows - spread.mean, -spread.power)
+    left = (filled.rows - 1) * by_level.scatter(filled, means)[filled.level]
+    return np.bincount(filled.cell, filled.rows * means**2 + left, minlength=width)
 
 
 def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Reals:

@@ -309,17 +309,17 @@ def squared_smooth(masses: Reals, width: float) -> Reals:
     result = _convolve(masses, kernel**2, width)
     corner = math.ceil(6.5 * width) + 1
     if 2 * corner >= cells:
-        return result + _mirror_products(kernel, cells, 0, cells) @ (2.0 * masses)
-    result[:corner] += _mirror_products(kernel, cells, 0, corner) @ (2.0 * masses[:corner])
-    result[-corner:] += _mirror_products(kernel, cells, cells - corner, cells) @ (2.0 * masses[-corner:])
+        return result + _mirror_products(kernel, cells, cells) @ (2.0 * masses)
+    products = _mirror_products(kernel, cells, corner)
+    result[:corner] += products @ (2.0 * masses[:corner])
+    result[-corner:] += (products @ (2.0 * masses[-corner:][::-1]))[::-1]
     return result
 
 
-def _mirror_products(kernel: Reals, cells: int, first: int, last: int) -> Reals:
-    """P(i-j) P(i+j+1) for i, j from `first` up to `last`."""
-    size = last - first
+def _mirror_products(kernel: Reals, cells: int, size: int) -> Reals:
+    """(size, size) P(i-j) P(i+j+1) for the first `size` cells; those of the last cells are its mirror image."""
     near = kernel[np.arange(size - 1, -size, -1)]
-    far = kernel[np.arange(2 * first + 1, 2 * last) % (2 * cells)]
+    far = kernel[np.arange(1, 2 * size) % (2 * cells)]
     return _windows(near, size)[::-1] * _windows(far, size)
 
 
