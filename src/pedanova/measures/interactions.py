@@ -350,7 +350,7 @@ EMPTY = 1e-12  # eigenvalues below this part of the largest are rounding errors
 FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; this many as large as the data end the test
 STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; this many as large as the data end the test
 NEARLY_NORMAL = 10.0  # binomial counts with at least this variance are drawn as normal numbers
-ENOUGH_TO_TELL, FAR = 999, 10.0  # after so many draws, a value this many deviations away counts as never reached
+ENOUGH_TO_TELL, FAR = 299, 10.0  # after so many draws, a value this many deviations away counts as never reached
 AT_A_TIME = 2_000  # draws held in memory
 MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn together
 
@@ -382,11 +382,6 @@ class Explained:
     @property
     def interaction(self) -> Reals:
         return np.maximum(0.0, self.closed - self.additive)
-
-    @property
-    def of_the_rest(self) -> Reals:
-        """The interaction divided by the fraction of the variance that the additive fit leaves unexplained."""
-        return np.asarray(self.interaction * ratio_of(1.0, np.maximum(0.0, 1.0 - self.additive)))
 
 
 def design_of(region: NDArray[np.int64]) -> Design:
@@ -452,16 +447,34 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     chances = fitted_parts(design, target)
 
     def again(draws: int) -> Reals:
-        return explained(design, draw_targets(design.region, chances, draws, random)).of_the_rest
+        return rest_explained(design, draw_targets(design.region, chances, draws, random))
 
-    return chance_of(float(explained(design, target).of_the_rest), again, most=most)
+    return chance_of(float(rest_explained(design, target[None])[0]), again, most=most)
 
 
-def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: bool = False) -> float:
+def rest_explained(design: Design, targets: NDArray[Any]) -> Reals:
+    """(draws,) The interaction of one pair, divided by the variance that the additive fit leaves unexplained.
+
+    `targets` is (draws, cells, cells): the number of target rows in each cell.
+    """
+    cells = len(design.region)
+    flat, region = targets.reshape(len(targets), -1), design.region.ravel()
+    by_row = np.repeat(np.eye(cells), cells, axis=0)  # (cells², cells) the sums over each row
+    by_column = np.tile(np.eye(cells), (cells, 1)) - np.repeat(design.by_row[:, None] * design.region, cells, axis=0)
+    sums = flat @ np.concatenate([by_row, by_column], axis=1)
+    total = float(region.sum())
+    part = sums[:, :cells].sum(axis=1) / total
+    rows, rest = sums[:, :cells] - part[:, None] * design.region.sum(axis=1), sums[:, cells:]
+    closed = flat**2 @ design.by_cell.ravel() - total * part**2
+    added = rows**2 @ design.by_row + np.einsum("ij,ij->i", rest @ design.inverse, rest)
+    left = np.maximum(0.0, total * part * (1.0 - part) - added)
+    return np.asarray(np.maximum(0.0, closed - added) * ratio_of(1.0, left))
+
+
+def chance_of(seen: float, again: Callable[[int], Reals], *, most: int) -> float:
     """The p-value of `seen`: how often a random value is at least as large; ``again(n)`` draws n random values.
 
-    Drawing stops early if many random values are as large. If `far` is True, it also stops if `seen` is more than ten
-    standard deviations above the mean of the first 999 draws.
+    Drawing stops early if many random values are as large, or if `seen` is so far above them that none would reach it.
     """
     least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
     drawn: list[Reals] = []
@@ -474,7 +487,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int, far: boo
         if reached >= enough:
             break
         every = np.concatenate(drawn)
-        if far and count >= ENOUGH_TO_TELL and least > max(every.max(), every.mean() + FAR * every.std()):
+        if count >= ENOUGH_TO_TELL and least > max(every.max(), every.mean() + FAR * every.std()):
             return 1 / (1 + most)
     return (1 + reached) / (1 + count)
 
@@ -501,14 +514,15 @@ def first_look(design: Design, target: NDArray[np.int64], random: np.random.Gene
     for start in range(0, len(target), together):
         some = slice(start, start + together)
         part = design.of(some)
-        seen = explained(part, target[some]).of_the_rest * (1.0 - 1e-9) - 1e-12
         rows, chances = part.region, fitted_parts(part, target[some])
         variance = rows * chances * (1.0 - chances)
         drawn = normals[:, None] * np.sqrt(variance) + rows * chances  # (draws, pairs, cells, cells) as `draw_targets`
         few = pair, row, column = np.nonzero(variance < NEARLY_NORMAL)
         drawn[:, pair, row, column] = binomial_at(evens[:, row, column], rows[few], chances[few])
-        result.append((explained(part, drawn).of_the_rest >= seen).sum(axis=0))
-    return np.concatenate(result) if result else np.zeros(0, dtype=np.int64)
+        for i, own in enumerate(target[some]):
+            values = rest_explained(part.of(i), np.concatenate([own[None], drawn[:, i]]))
+            result.append(np.count_nonzero(values[1:] >= values[0] * (1.0 - 1e-9) - 1e-12))
+    return np.array(result, dtype=np.int64)
 
 
 def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
@@ -602,4 +616,4 @@ def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: n
     def again(draws: int) -> Reals:
         return of_the_rest(*set_shares(design, draw_targets(design.region, chances, draws, random)))
 
-    return chance_of(float(of_the_rest(*set_shares(design, target))), again, most=most, far=True)
+    return chance_of(float(of_the_rest(*set_shares(design, target))), again, most=most)
