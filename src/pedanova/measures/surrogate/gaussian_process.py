@@ -85,17 +85,22 @@ class Configured:
         return self.layout.embed(self.places[rows])
 
 
+TOGETHER = 64  # parameters that are looked up at once
+
+
 def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
     """(rows, features) The features of each row, looked up by cell for several parameters at once."""
     tables = [some[0] if len(some) == 1 else np.concatenate(some, axis=1) for some in columns]
-    parts, first = [], 0
-    for features, run in groupby(tables, key=lambda table: table.shape[1]):
-        some = list(run)
+    result = np.empty((len(places), sum(table.shape[1] for table in tables)), dtype=np.float32)
+    first = done = 0
+    for _, run in groupby(enumerate(tables), key=lambda item: (item[0] // TOGETHER, item[1].shape[1])):
+        some = [table for _, table in run]
         starts = np.cumsum([0, *(len(table) for table in some[:-1])])
         cells = places[:, first : first + len(some)] + starts
-        parts.append(np.concatenate(some).take(cells, axis=0).reshape(len(places), len(some) * features))
-        first += len(some)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        filled = np.concatenate(some).take(cells, axis=0).reshape(len(places), -1)
+        result[:, done : done + filled.shape[1]] = filled
+        first, done = first + len(some), done + filled.shape[1]
+    return result
 
 
 def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:

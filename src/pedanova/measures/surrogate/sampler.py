@@ -27,6 +27,7 @@ LIKELY = 2.3  # deviations beyond which chance is unlikely, which is enough if r
 INDEPENDENT = 0.2  # association below which two columns are compared, because copies say nothing about the sampler
 GROUPS = 12  # groups of a range
 FEWEST_FIRST = 10  # the fewest trials before an adaptive sampler settles
+TOGETHER = 64  # columns that are compared at once, which limits memory
 FEWEST_PAIRED = 5  # the fewest rows with values in both columns for a correlation
 
 
@@ -150,11 +151,15 @@ def is_stepwise(configurations: Configurations) -> bool:
     """Whether at least `len(configurations)` pairs of configurations differ in only one column."""
     columns = configurations.arrangement.varying
     keys = np.random.default_rng(0x57E9).integers(0, 2**64, size=columns, dtype=np.uint64) | np.uint64(1)
-    each = configurations.places[:, :columns].T.astype(np.uint64) * keys[:, None]
-    others = np.sort(each.sum(axis=0) - each, axis=1)  # (columns, configurations) a key of all other columns
-    repeated = others[np.any(others[:, 1:] == others[:, :-1], axis=1)]
-    alike = [np.unique(column, return_counts=True)[1] for column in repeated]
-    return columns > 1 and sum(int((many * (many - 1)).sum()) // 2 for many in alike) >= len(configurations)
+    places, pairs = configurations.places[:, :columns].T, 0
+    total = sum(column * key for column, key in zip(places, keys, strict=True))
+    for first in range(0, columns, TOGETHER):
+        some = slice(first, first + TOGETHER)
+        others = np.sort(total - places[some] * keys[some, None], axis=1)  # a key of all other columns
+        repeated = others[np.any(others[:, 1:] == others[:, :-1], axis=1)]
+        alike = (np.unique(column, return_counts=True)[1] for column in repeated)
+        pairs += sum(int((many * (many - 1)).sum()) // 2 for many in alike)
+    return columns > 1 and pairs >= len(configurations)
 
 
 def drift_of(configurations: Configurations, trials: Reals) -> float:
@@ -209,16 +214,21 @@ def correlations(columns: Reals) -> tuple[Reals, Reals]:
     """
     there = ~np.isnan(columns)
     values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)
-    ones = there.astype(np.float64)
-    rows = ones @ ones.T
-    sums, squares = values @ ones.T, values**2 @ ones.T  # of each column, in rows where both have values
+    together = values @ values.T
+    if there.all():
+        rows, squares = np.full_like(together, columns.shape[1]), np.diagonal(together)[:, None]
+    else:
+        ones = there.astype(np.float64)
+        rows = ones @ ones.T
+        sums, squares = values @ ones.T, values**2 @ ones.T  # of each column, in rows where both have values
+        squares -= sums**2 / np.maximum(rows, 1.0)
+        together -= sums * sums.T / np.maximum(rows, 1.0)
     enough = rows > FEWEST_PAIRED
     rows[~enough] = 1.0
-    squares -= sums**2 / rows
-    spread = np.maximum(squares, 0.0, out=squares)
+    spread = np.maximum(squares, 0.0)
     deviations = np.sqrt(spread * spread.T)
     within = enough & (deviations > 1e-9)
-    together = (values @ values.T - sums * sums.T / rows) / np.where(within, deviations, 1.0)
+    together /= np.where(within, deviations, 1.0)
     return np.where(within, together * np.sqrt(rows), 0.0), np.sqrt(rows)
 
 
