@@ -233,7 +233,7 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
 
 # A parameter's shares, notes and densities use the same widths and smooth the same rows.
 _WIDTHS: ResultCache[float] = ResultCache(2048)
-_SMOOTHED: ResultCache[Reals] = ResultCache(2048)
+_SMOOTHED: ResultCache[Reals] = ResultCache(3072)
 
 
 def is_flat(cells: int, width: float) -> bool:
@@ -295,13 +295,24 @@ def reflected_matrix(cells: int, width: float) -> Reals:
 
 
 def squared_smooth(masses: Reals, width: float) -> Reals:
-    """Σ_j S_ij² · masses_j for every i, without building S if the kernel is narrow.
+    """Σ_j S_ij² · masses_j for every i (read-only), without building S if the kernel is narrow.
 
     S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two terms are a convolution; the last one matters only
     near the edges, where a cell is close to its mirror image.
     """
     if width == 0.0:
         return masses
+    values = np.asarray(masses, dtype=np.float64)
+
+    def make() -> Reals:
+        result = _squared_smooth(values, width)
+        result.flags.writeable = False
+        return result
+
+    return _SMOOTHED.get((digest_of(values), width, "squared"), make)
+
+
+def _squared_smooth(masses: Reals, width: float) -> Reals:
     cells = len(masses)
     if is_flat(cells, width):
         return np.full(cells, masses.sum() / cells**2)
