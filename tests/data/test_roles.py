@@ -682,3 +682,42 @@ def test_a_latency_with_equally_frequent_values_may_be_a_parameter() -> None:
     ]
     assert decided.is_setting
     assert decided.doubt is not None
+
+
+def test_two_parameters_that_depend_on_each_other_or_a_result_on_one_are_not_doubted() -> None:
+    x = np.arange(200.0) * 7.0 % 199 + 0.25
+    table = {"weight_decay": real_many(), "nx": x, "ny": 3 * x + 1, "points_per_sec": 1 / x, "utility": real_many()}
+    assert not doubted(in_order(table, "utility"))
+    behind = {"lr": real_many(), "utility": real_many(), "odds": x, "even": np.exp(-x)}
+    assert doubted(in_order(behind, "utility")) == ["odds", "even"]
+
+
+def real_many() -> Any:
+    return RNG.uniform(size=200)
+
+
+def test_iterations_that_a_benchmark_chose_by_the_time() -> None:
+    time = np.exp(RNG.uniform(0, 9, 200))
+    table = {"name": [f"b{n}" for n in range(200)], "iterations": (1e9 / time).astype(int), "real_time": time}
+    decided = in_order({**table, "cpu_time": time * RNG.uniform(0.99, 1.0, 200)}, "real_time")
+    assert doubted(decided) == ["iterations"]
+
+
+@pytest.mark.parametrize("signs", [("✓", "✗"), ("✓ Yes", "✗ No"), ("✔️", "✘"), ("yes", "no")])
+def test_yes_and_no_between_results_or_behind_them_are_doubted(signs: tuple[str, str]) -> None:
+    flags = np.array(signs)[RNG.integers(0, 2, ROWS)]
+    assert Values.of(as_column("within", flags)).kind == "flags"
+    settings = {"lr": SETTINGS["lr"], "use_bias": flags, "batch_size": SETTINGS["batch_size"]}
+    between = {**settings, "loss": real(), "within": flags, "kl": real(), "runtime": real()}
+    assert "within" in doubted(in_order(between, "loss"))
+    assert doubted(in_order({**settings, "loss": real(), "runtime": real(), "within": flags}, "loss")) == ["within"]
+    assert not doubted(in_order({"loss": real(), "runtime": real(), **settings}, "loss"))
+
+
+def test_a_copy_of_a_result_or_of_a_doubtful_column_is_doubted() -> None:
+    few = RNG.integers(1, 6, ROWS) / 10
+    decided = in_order({**SETTINGS, "part": few, "loss": real(), "val_acc": few}, "loss")
+    assert decided["part"].doubt is not None
+    assert decided["part"].doubt.why == "has the same values as val_acc"
+    assert doubted(in_order({**SETTINGS, "part": few, "loss": real(), "late": few, "kl": real()}, "loss"))[0] == "part"
+    assert not doubted(in_order({**SETTINGS, "part": few, "dropout": few, "loss": real()}, "loss"))

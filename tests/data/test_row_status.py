@@ -477,3 +477,12 @@ def test_a_series_of_states_does_not_hide_the_parameter_of_its_name() -> None:
     table = searched()
     state = pd.Series(["COMPLETE", "FAIL"] * 60, name="depth")
     assert "depth" in pa.analyze(table, "elapsed", reading=pa.Reading(state=state)).space
+
+
+def test_a_word_for_a_state_that_is_not_known_is_doubted() -> None:
+    rng = np.random.default_rng(5)
+    table = {"lr": rng.uniform(size=40), "status": ["fine", "odd"] * 20, "loss": rng.uniform(size=40)}
+    notes = pa.analyze(table).notes
+    assert any(note.subject == "status" and note.severity == "warning" for note in notes)
+    passed = pa.analyze({**table, "status": ["pass", "fail"] * 20})
+    assert len(passed) == 20

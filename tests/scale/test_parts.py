@@ -691,3 +691,28 @@ def test_many_columns_are_read_some_at_a_time(tmp_path: Path, monkeypatch: pytes
     assert list(parts.space) == list(whole.space)
     assert all(parts.data.tallies[name] == whole.data.tallies[name] for name in whole.space)
     assert len(parts) == len(whole) == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad", "said"),
+    [
+        ("success", "yes", "no", "some rows failed according to this column, but count like all others; to leave such"),
+        ("error", "", "no memory", "rows out, remove them from the table"),
+        ("status", "ok", "failed", "rows with an unknown state (odd) count as complete"),
+    ],
+)
+def test_doubts_on_failed_rows_are_those_of_a_table_in_memory(
+    name: str, good: str, bad: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for part in range(2):
+        rows = "".join(f"{i},{(i * 7 + part) % 40},{bad if i % 5 == 0 else good},{i * 13 % 37}\n" for i in range(1, 40))
+        odd = "3,4,odd,5\n" * (name == "status")
+        (tmp_path / f"{part}.csv").write_text(f"lr,depth,{name},loss\n{rows}{odd}")
+    arguments = ["analyze", str(tmp_path / "*.csv"), "--objective", "loss", "--stream"]
+    assert main(arguments) == 0
+    first = " ".join(capsys.readouterr().out.split("\n\n")[0].split())
+    assert said in first
+    if name == "success":
+        assert "--where \"success == 'yes'\"" in first
+        assert main([*arguments, "--where", "success == 'yes'"]) == 0
+        assert "64 rows" in capsys.readouterr().out

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.data.column import LAST_PLACES, PLAIN, Column, Mask, all_finite, in_form, read_plain
+from pedanova.data.vocabulary import as_flag
 
 LEAST_ROWS = 10  # the fewest rows of a column that may be an id; fewer may be distinct by chance
 FIRST_ROWS = 100  # checked first, because these rows often show that a property is false
@@ -54,7 +55,7 @@ class Values:
                 column = in_form(column, PLAIN)
                 present = column.values[~column.absent()]
             else:
-                flags = {text.strip().lower() for text in texts} <= {"true", "false", "yes", "no"}
+                flags = None not in map(as_flag, texts)
                 return cls("flags" if flags else "words", present, full, texts)
         if present.dtype.kind == "b":
             return cls("flags", present, full)

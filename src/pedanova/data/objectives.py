@@ -78,7 +78,8 @@ def _result_like(columns: Mapping[str, Column]) -> list[str]:
     """Numeric columns that may be results or costs, because their names contain a word for one."""
     named = [name for name in columns if not (RESULTS | COSTS).isdisjoint(map(known_form, words_of(name)))]
     likely = [name for name in named if words_of(name)[-1] not in SPREAD and not has_head(name)]
-    return [name for name in likely if PROCESSES.isdisjoint(words_of(name)) and _differs(name, columns[name])]
+    measured = [name for name in likely if PROCESSES.isdisjoint(words_of(name))]
+    return [name for name in measured if len(columns[name]) > MOST_ROWS or _differs(name, columns[name])]
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
@@ -147,11 +148,11 @@ def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: floa
 
 
 def _rank_correlation(*columns: Column) -> float:
-    """The rank correlation of two numeric columns; 0 if values are missing or rows are few."""
-    step = max(1, len(columns[0]) // MOST_ROWS)
-    if len(columns[0]) < LEAST_SORTED or any(one.labels is not None or one.absent().any() for one in columns):
+    """The rank correlation of two numeric columns; 0 if values are missing, or if there are few or very many rows."""
+    many = LEAST_SORTED <= len(columns[0]) <= MOST_ROWS
+    if not many or any(one.labels is not None or one.absent().any() for one in columns):
         return 0.0
-    ranks = [np.unique(one.values[::step], return_inverse=True)[1] for one in columns]
+    ranks = [np.unique(one.values, return_inverse=True)[1] for one in columns]
     return float(np.corrcoef(*ranks)[0, 1]) if all(map(np.any, ranks)) else 0.0
 
 
@@ -168,8 +169,9 @@ def _direction_beside(name: str, columns: Mapping[str, Column]) -> tuple[Directi
 
 
 def _in_order(column: Column) -> bool:
-    values = column.values
-    if column.labels is not None or len(values) < LEAST_SORTED or column.absent().any():
+    values = column.values[:MOST_ROWS]
+    whole = column.labels is None and column.missing is None and values.dtype.kind in "iuf"
+    if not whole or len(values) < LEAST_SORTED or np.isnan(values).any():
         return False
     up, down = np.count_nonzero(values[1:] > values[:-1]), np.count_nonzero(values[1:] < values[:-1])
     return bool(min(up, down) == 0 and max(up, down) >= LEAST_SORTED // 2)
@@ -343,7 +345,7 @@ def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
 LONGEST_SHOWN = 40  # characters of a text in a message
 LIST = re.compile(r"\[.*,.*\]$", re.DOTALL)
 STARTS_AS_NUMBER = re.compile(r"\s*[-+]?\.?\d")
-LEAST = 20  # the fewest distinct objectives; fewer may be in the same order by chance
+LEAST = 12  # the fewest distinct objectives; fewer may be in the same order by chance
 MOST_ROWS = 100_000  # rows that are examined
 MOST_STRANGE = 0.02  # up to this part of the rows, words among numbers count as mistakes
 A_LOOK = 100  # checked first, because these rows often exclude a column

@@ -22,6 +22,7 @@ from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
 from pedanova.data.column_values import FEW_NUMBERS, LEAST_GRID, LEAST_ROWS, Values, full_grid, moving_together, told_by
 from pedanova.data.vocabulary import (
+    AMBIGUOUS,
     BEFORE_RESULTS,
     BOOKKEEPING,
     COSTS,
@@ -65,7 +66,7 @@ MARKS = (
 )  # before a setting's name  # fmt: skip
 INDEX_NAMES = re.compile(r"^(unnamed: ?\d+(\.\d+)*|level_\d+)$", re.IGNORECASE)
 ID_NAMES = re.compile(
-    r"^(unnamed: ?\d+(\.\d+)*|level_\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index)"
+    r"^(unnamed: ?\d+(\.\d+)*|level_\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index|#|no\.?|nr\.?)"
     r"|(trial|run|config|job|exp|experiment)(_?(id|number|no|num|name))?)$",
     re.IGNORECASE,
 )
@@ -208,7 +209,7 @@ def roles_of(
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (_beside_grid, _names_of_configurations, _beside_families, _without_evidence):
+    for rule in (_beside_grid, _names_of_configurations, _beside_families, _without_evidence, _flags, _copies):
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
@@ -271,6 +272,8 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
     some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
     if states and (None not in states or some_known):
         yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
+    elif values.kind == "words" and STATUS_NAME.fullmatch(name):
+        yield Clue("status", SLIGHT, "has the name of a column of trial states, but its words are not known")
     nothing = not values.full or not NOTHING.isdisjoint(text.strip().lower() for text in values.texts)
     if values.kind == "words" and words and words[-1] in FAILURES and nothing:
         yield Clue("text", FAIR, "has a text if a trial failed")
@@ -432,18 +435,23 @@ class KnownColumns:
     def groups(self) -> list[Group]:
         """Groups of neighbouring parameters, separated by results; a single group if the order is not known."""
         if not self.table or list(self.table) == sorted(self.table):
-            return [Group([name for name, role in self.roles.items() if role.is_setting], True, False)]
+            return [Group([name for name, role in self.roles.items() if role.is_setting], True, True)]
         row = [name for name in self.table if name in self.objectives or self._counts(name)]
-        runs = [(is_setting, list(run)) for is_setting, run in groupby(row, key=self._is_setting)]
+        runs = [(is_setting, list(run)) for is_setting, run in groupby(row, key=self.is_setting)]
         ends = 0, len(runs) - 1
         return [Group(names, i == ends[0], i == ends[1]) for i, (is_setting, names) in enumerate(runs) if is_setting]
 
-    def _is_setting(self, name: str) -> bool:
+    def is_setting(self, name: str) -> bool:
         return name in self.roles and self.roles[name].is_setting
 
     def _counts(self, name: str) -> bool:
         role = self.roles[name].name if name in self.roles else ""
         return role in ("parameter", "result") or (role == "time" and self.values[name].kind == "numbers")
+
+    def is_measured(self, name: str) -> bool:
+        """Whether a column is or may be a result, a status or a time."""
+        role = self.roles.get(name)
+        return role is None or role.doubt is not None or role.name in ("result", "status", "time", "text")
 
     def behind(self) -> list[str]:
         """The first objective and all columns after it; empty if the order of the columns is not known."""
@@ -550,7 +558,13 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     alone = len(every) == 1 or not (likely or any(map(is_setting_name, every)))
     last = {name for group in groups if group.is_last for name in group.names}
     unsure = [name for name in settings if name not in (likely if name in home else sure)]
-    together = _together(known, unsure)
+    # A parameter that matters is correlated with results too, and two parameters may depend on each other.
+    front = {name for group in groups if group.is_first and not group.is_last for name in group.names}
+    together = {
+        name: others
+        for name, others in _together(known, unsure).items()
+        if name not in front or words_of(name)[-1] in AMBIGUOUS or len(front.intersection(others)) > 1
+    }
     new = {}
     for name in unsure:
         one = settings[name]
@@ -567,6 +581,28 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         if far and one.has_own and len(likely & home) > 1:
             new[name] = Role("result", "is different in every row, and its column stands between columns of results")
     return new
+
+
+def _flags(known: KnownColumns) -> dict[str, Role]:
+    """Doubt yes/no columns between results, or behind the last result."""
+    flags = {name for name, one in known.settings().items() if one.kind == "flags" and not is_setting_name(name)}
+    row = [name for name in known.table if name in known.objectives or name in known.roles]
+    new = {}
+    for place, name in enumerate(row if len(row) <= MOST_COMPARED else ()):
+        before, after = ([one for one in part if one not in flags] for part in (row[:place], row[place:]))
+        end = known.is_measured(after[0]) if after else before and not known.is_setting(before[-1])
+        if name in flags and before and known.is_measured(before[-1]) and end:
+            new[name] = known.doubted(name, "its column stands between columns of results")
+    return new
+
+
+def _copies(known: KnownColumns) -> dict[str, Role]:
+    """Doubt copies of columns that are not parameters, or that may not be."""
+    numbers = {n: one.some.astype(np.float64).tobytes() for n, one in known.values.items() if one.kind == "numbers"}
+    measured = {values: name for name, values in numbers.items() if known.is_measured(name)}
+    pairs = ((name, measured.get(numbers.get(name, b""))) for name in known.settings())
+    alike = {name: other for name, other in pairs if other and not is_setting_name(name, number=True)}
+    return {name: known.doubted(name, f"has the same values as {other}") for name, other in alike.items()}
 
 
 def _is_odd(name: str, settings: Mapping[str, Values], home: Collection[str]) -> bool:
@@ -595,10 +631,12 @@ def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) ->
 
 
 def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str]]:
-    """For each column in `names`, the parameters and results that have a strong rank correlation with it."""
-    measured = {n: known.values[n] for n, role in known.roles.items() if role.name in ("parameter", "result")}
+    """For each column in `names`, the parameters, results and costs that have a strong rank correlation with it."""
+    kinds = ("parameter", "result", "time")
+    measured = {name: known.values[name] for name, role in known.roles.items() if role.name in kinds}
     whole = {name: one for name, one in _in_every_row(measured).items() if measured[name].levels is None}
-    numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers"}
+    stamps = {name for name in whole if known.roles[name].name == "time" and measured[name].rises}
+    numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers" and name not in stamps}
     names = [name for name in names if name in numbers]
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
 

@@ -21,17 +21,7 @@ from pedanova.data.objectives import Goal, follows
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
 from pedanova.data.roles import ID_NAMES
-from pedanova.data.vocabulary import (
-    COSTS,
-    FAILURES,
-    GOOD_OUTCOMES,
-    NOTHING,
-    OUTCOMES,
-    RESULTS,
-    last_telling,
-    state_of,
-    words_of,
-)
+from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES, as_flag, state_of, words_of
 from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
@@ -311,12 +301,9 @@ def _possible_runs(step: str, columns: Mapping[str, Column], objective: object) 
     rows, settings = len(columns[step]), []
     yield np.cumsum(np.append(False, np.diff(columns[step].values) != 1))
     for name, column in columns.items():
-        known = (last_telling(name) or ("",))[0] in RESULTS | COSTS
-        if name in (step, objective) or known or LEAST_STEPS * len(np.unique(column.values)) > rows:
-            continue
-        settings.append(column)
-        if ID_NAMES.match(name):
-            yield configurations([column])
+        if name not in (step, objective) and LEAST_STEPS * len(np.unique(column.values)) <= rows:
+            settings.append(column)
+            yield from [configurations([column])] if ID_NAMES.match(name) else []
     yield configurations(settings) if settings else np.zeros(rows, dtype=np.int64)
 
 
@@ -385,15 +372,19 @@ def best_failed_notes(columns: Mapping[str, Column], goal: Goal, rows: Mask | No
         failed = None if name == goal.column or len(column) != len(kept) else failed_rows(name, column)
         if failed is None or not failed[kept].any() or failed[kept].all():
             continue
-        flags = flags_of(column)
         count, among = int(np.count_nonzero(failed[kept] & best)), int(np.count_nonzero(best))
         if count >= min(FEWEST_ALIKE, max(1, among // 5)):
             words = f"{count:,} of the best {among:,} rows failed according to this column; to leave such rows out, "
-            value = column.value_at(int(np.flatnonzero(~failed & ~column.absent())[0])) if flags is not None else None
-            good = "pass ", Arg("where", shown=f'"{in_condition(name)} == {value!r}"')
-            remedy = ("remove them from the table",) if flags is None else good
-            notes.append(Note("status", words, *remedy, subject=name))
+            notes.append(Note("status", words, *without_failed(column, failed), subject=name))
     return notes
+
+
+def without_failed(column: Column, failed: Mask) -> tuple[Word, ...]:
+    """Words on how to leave out the rows that failed according to a column."""
+    if flags_of(column) is None:
+        return ("remove them from the table",)
+    value = column.value_at(int(np.flatnonzero(~failed & ~column.absent())[0]))
+    return "pass ", Arg("where", shown=f'"{in_condition(column.name)} == {value!r}"')
 
 
 def flags_of(column: Column) -> Mask | None:
@@ -401,11 +392,10 @@ def flags_of(column: Column) -> Mask | None:
     if column.is_time:
         return None
     if column.labels is not None:
-        truth = [str(label).strip().lower() for label in column.labels]
-        if not truth or not set(truth) <= {"true", "false", "yes", "no"}:
+        truth = [as_flag(label) for label in column.labels]
+        if not truth or None in truth:
             return None
-        table = np.array([*(word in ("true", "yes") for word in truth), False])
-        return table[np.where(column.values < 0, len(truth), column.values)]
+        return np.array([*truth, False])[np.where(column.values < 0, len(truth), column.values)]
     values = column.values[~column.absent()]
     if not np.isin(values, (0, 1)).all():
         return None

@@ -14,7 +14,8 @@ from pedanova.data.regions import Direction
 STATES = {
     "complete": "complete", "completed": "complete", "success": "complete", "finished": "complete",
     "terminated": "complete", "ok": "complete", "done": "complete", "succeeded": "complete", "keep": "complete",
-    "kept": "complete", "discard": "complete", "discarded": "complete", "baseline": "complete",
+    "kept": "complete", "discard": "complete", "discarded": "complete", "baseline": "complete", "pass": "complete",
+    "passed": "complete",
     "fail": "failed", "failed": "failed", "failure": "failed", "error": "failed", "crash": "failed",
     "crashed": "failed", "killed": "failed", "oom": "failed", "out of memory": "failed", "out_of_memory": "failed",
     "diverged": "failed", "timed out": "failed", "timed_out": "failed", "invalid": "failed", "interrupted": "failed",
@@ -37,6 +38,15 @@ def state_of(label: object) -> str | None:
     known = STATES.get(state_word(label))
     inside = {STATES.get(word) for word in re.findall("[a-z]+", str(label).lower())}
     return known or ("failed" if "failed" in inside else None)
+
+
+YES, NO = {"true", "yes", "y", "✓", "✔", "✅", "☑"}, {"false", "no", "n", "✗", "✘", "❌", "✕"}
+
+
+def as_flag(label: object) -> bool | None:
+    """The meaning of a word or sign for yes or no, such as "✓ yes"; None for other texts."""
+    words = set(str(label).replace("\ufe0f", "").lower().split())
+    return None if not words or not (words <= YES or words <= NO) else words <= YES
 
 
 def is_state(label: object) -> bool:
@@ -88,7 +98,8 @@ BEFORE_RESULTS = _words(
     "average mean median std stdev stddev aggregate predicted improvement"
 )
 GOOD_OUTCOMES = _words(
-    "success successful succeeded converged completed finished valid feasible kept accepted passed pass correct solved"
+    "success successful succeeded converged completed finished valid feasible kept accepted passed pass correct solved "
+    "ok"
 )
 OUTCOMES = GOOD_OUTCOMES | _words(
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"

@@ -25,10 +25,11 @@ from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Cut, rows_in_words
 from pedanova.data.roles import STATUS_NAMES, status_column
-from pedanova.data.row_status import GuessedState
+from pedanova.data.row_status import GuessedState, failed_rows, unknown_states, without_failed
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.data.trials import trial_column
+from pedanova.data.vocabulary import FAILURES, OUTCOMES, words_of
 from pedanova.errors import Arg, DataError, PartError, QueryError, listed
 from pedanova.scale import parts
 from pedanova.scale.parts import FirstLook, Plan, SparseTable, directed, in_slices, light, named_in, spoken_for
@@ -43,6 +44,7 @@ from pedanova.space.parameters import Moving, Space, Switch
 SORTED_AT_ONCE = 4_000_000  # the most rows that are gathered to find thresholds
 LARGE_RESULT = 1 << 23  # counts of a part (128 MB with their sums) from which threads share one table
 KEPT_BYTES = 1 << 29  # bytes of objectives that are kept until the thresholds are known; more are read twice
+OUTCOME_WORDS = {(word,) for word in OUTCOMES | FAILURES}
 IN_MEMORY = ("; load the table into memory with ", Arg("stream", False, of="Scan"))
 
 
@@ -169,9 +171,10 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
 
 
 def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
-    """If the user names no column of trial states, look for one in the first rows."""
+    """If the user names no column of trial states, look for one in the first rows; add notes on what is doubtful."""
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
-    names = [name for name in scan.columns if STATUS_NAMES.search(name) and name not in settled]
+    told = [name for name in scan.columns if STATUS_NAMES.search(name) or words_of(name)[-1:] in OUTCOME_WORDS]
+    names = [name for name in told if name not in settled]
     if request.state is not None or not names:
         return request
     part = scan.parts[0]
@@ -179,7 +182,14 @@ def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
         for records in [part.head(names)] if isinstance(part, SparkPart) else part.batches(names):
             named = status_column(records.columns)
             state = None if named is None else GuessedState(named)
-            return replace(request, reading=replace(request.reading, state=state))
+            notes = unknown_states(records.columns[named]) if named is not None else []
+            words = "some rows failed according to this column, but count like all others; to leave such rows out, "
+            for name, column in records.columns.items() if named is None else ():
+                failed = failed_rows(name, column)
+                if failed is not None and failed.any() and not failed.all():
+                    notes.append(Note("status", words, *without_failed(column, failed), subject=name))
+            reading = replace(request.reading, state=state)
+            return replace(request, reading=reading, notes=(*request.notes, *notes))
     return request
 
 

@@ -25,19 +25,28 @@ MOST_COLUMNS = 50_000
 Series: TypeAlias = "nw.Series[Any]"
 
 
-def as_names(names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError) -> list[str]:
-    """Column names as text; multi-level names are joined by dots, and unnamed columns are numbered as in pandas."""
+def as_names(
+    names: Iterable[object], *, where: str = "", error: type[PedanovaError] = DataError, numbered: bool = False
+) -> list[str]:
+    """Column names as text; multi-level names are joined by dots, and unnamed columns are numbered as in pandas.
+
+    With `numbered`, numbers are added to repeated names (acc, acc.1, acc.2); otherwise they are an error.
+    """
     names = list(names)
     if len(names) > MOST_COLUMNS:
         raise error(f"{where}{len(names):,} columns are too many (at most {MOST_COLUMNS:,}); is the table transposed?")
-    known = [_as_name(name) for name in names]
-    for i, name in enumerate(known):
-        free = (f"Unnamed: {i}{'.1' * again}" for again in range(len(known)))
-        known[i] = name or next(one for one in free if one not in known)
-    if len(set(known)) < len(known):
-        twice = next(name for name, times in Counter(known).items() if times > 1)
+    texts = [_as_name(name) for name in names]
+    twice = next((name for name, times in Counter(filter(None, texts)).items() if times > 1), None)
+    if twice is not None and not numbered:
         raise error(f"{where}two columns are called {twice!r}; every column needs its own name")
-    return known
+    known: dict[str, None] = {}
+    taken = set(texts)
+    for i, text in enumerate(texts):
+        free = (f"{text or f'Unnamed: {i}'}{f'.{again}' * (again > 0)}" for again in range(len(texts)))
+        name = text if text and text not in known else next(one for one in free if one not in taken)
+        known[name] = None
+        taken.add(name)
+    return list(known)
 
 
 def _as_name(name: object) -> str:

@@ -141,17 +141,8 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     if not in_comment and _is_data(names, _cut(lines[above + 1 :], sign)):
         raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
     twice = tuple(name for name, times in Counter(filter(None, names)).items() if times > 1)
-    known = as_names(_numbered(names), where=f"{file}: ", error=FormatError)
+    known = as_names(names, where=f"{file}: ", error=FormatError, numbered=True)
     return Layout(sign, above, tuple(known), bool(in_comment), twice)
-
-
-def _numbered(names: Sequence[str]) -> list[str]:
-    """Add a number to each name that another column already has, as pandas does: acc, acc.1, acc.2."""
-    known: list[str] = []
-    for name in names:
-        free = (name if again == 0 else f"{name}.{again}" for again in range(len(names)))
-        known.append(next(one for one in free if one not in known) if name else "")
-    return known
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
