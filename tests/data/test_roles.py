@@ -10,7 +10,8 @@ import pytest
 import pedanova as pa
 from pedanova.data.column import as_column
 from pedanova.data.column_values import Values, full_grid
-from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column, step_of_one_run
+from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column
+from pedanova.data.space_inference import step_of_one_run
 
 ROWS = 60
 RNG = np.random.default_rng(7)

@@ -102,13 +102,9 @@ def heading(a: Analysis, options: argparse.Namespace) -> str:
 
 def _guesses(a: Analysis) -> list[Note]:
     """The notes on what was guessed or is doubtful about the table as a whole."""
-    return [
-        note
-        for note in in_order(a.notes)
-        if note.kind in ("objective", "status")
-        or (note.kind in ("space", "doubt") and not note.subject)
-        or (note.kind == "rows" and note.severity == "warning")
-    ]
+    whole = [note for note in in_order(a.notes) if not note.subject or note.kind == "status"]
+    always = ("objective", "status", "space", "doubt")
+    return [note for note in whole if note.kind in always or (note.kind == "rows" and note.severity == "warning")]
 
 
 def _ends(a: Analysis) -> str:
@@ -209,9 +205,8 @@ def answer(
     The string `gap` is printed between the heading and the text.
     """
     if options.format == "text":
-        words = draw_notes(
-            worded(notes or (), options, headed=() if a is None else _guesses(a)), width=line_width(options.output)
-        )
+        headed = () if a is None else _guesses(a)
+        words = draw_notes(worded(notes or (), options, headed=headed), width=line_width(options.output))
         parts = "" if a is None else heading(a, options), draw(result, look(options))
         text = paragraphs(gap.join(part for part in parts if part), words)
         emit(text, options.output, coloured=True)  # names are already printable

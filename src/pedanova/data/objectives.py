@@ -143,16 +143,20 @@ def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: floa
     signs = [sign_of(way) for way in map(direction_by_name, names) if way is not None]
     if len(names) < 2 or len(signs) < len(names):
         return False
-    alike = [_rank_correlation(columns[names[0]], columns[name]) for name in names[1:]]
+    alike = [_correlation(columns[names[0]], columns[name]) for name in names[1:]]
     return all(signs[0] * sign * one > least for sign, one in zip(signs[1:], alike, strict=True))
 
 
-def _rank_correlation(*columns: Column) -> float:
+def _correlation(*columns: Column) -> float:
     """The rank correlation of two numeric columns; 0 if values are missing, or if there are few or very many rows."""
     many = LEAST_SORTED <= len(columns[0]) <= MOST_ROWS
-    if not many or any(one.labels is not None or one.absent().any() for one in columns):
-        return 0.0
-    ranks = [np.unique(one.values, return_inverse=True)[1] for one in columns]
+    whole = many and not any(one.labels is not None or one.absent().any() for one in columns)
+    return rank_correlation(*(one.values for one in columns)) if whole else 0.0
+
+
+def rank_correlation(*columns: NDArray[Any]) -> float:
+    """The correlation of the ranks of two arrays, where equal values have the same rank; 0 if an array is constant."""
+    ranks = [np.unique(values, return_inverse=True)[1] for values in columns]
     return float(np.corrcoef(*ranks)[0, 1]) if all(map(np.any, ranks)) else 0.0
 
 
@@ -161,7 +165,7 @@ def _direction_beside(name: str, columns: Mapping[str, Column]) -> tuple[Directi
     for other in (other for other in _result_like(columns) if other != name):
         words = set(map(known_form, words_of(other)))
         down, up = words & RESULTS_DOWN, words & RESULTS_UP
-        alike = _rank_correlation(columns[name], columns[other]) if bool(down) != bool(up - GENERAL) else 0.0
+        alike = _correlation(columns[name], columns[other]) if bool(down) != bool(up - GENERAL) else 0.0
         if abs(alike) > ALIKE and words.isdisjoint(FLIPS):
             way: Direction = "maximize" if bool(up) == (alike > 0) else "minimize"
             return way, f"its rank correlation with {other} is {alike:.2f}"
@@ -362,11 +366,8 @@ def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
         both &= True if column.missing is None else ~column.missing[rows]
         both &= True if keep is None else keep[rows]
         values, goal = values[both], goal[both]
-        order = np.argsort(goal, kind="stable")
-        with np.errstate(over="ignore", invalid="ignore"):
-            up, along = np.diff(goal[order]) > 0, np.diff(values[order])
-        # values rise, or fall, exactly where the goal rises
-        if not np.array_equal(along != 0, up) or not ((along >= 0).all() or (along <= 0).all()):
+        ranks, wanted = (np.unique(numbers, return_inverse=True)[1] for numbers in (values, goal))
+        if not any(np.array_equal(way, wanted) for way in (ranks, ranks.max(initial=0) - ranks)):
             return False
     return len(goal) >= LEAST and 2 * len(goal) >= len(objective[rows]) and len(np.unique(goal)) >= LEAST
 

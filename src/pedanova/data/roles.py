@@ -94,10 +94,6 @@ REMARKS = re.compile(
     re.I,
 )
 DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}", re.I)  # a hash, such as that of a commit
-STEP_NAMES = re.compile(
-    r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
-    re.I,
-)
 BUDGET_NAMES = re.compile(
     r"^(budget|fidelity|rung|n?_?resources?|epoch|(global_?)?step|(training_?)?iteration|round|generation|episode)$",
     re.I,
@@ -666,21 +662,6 @@ def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Cl
             return
         if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not has_head(name):
             yield Clue("result", SLIGHT, f"its name ends in the same word as the objective {objective!r}")
-
-
-def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:
-    """The name of the step column if the rows are the learning curve of a single run; None for a table of trials."""
-    for name in (name for name in roles if name in columns and STEP_NAMES.match(name)):
-        steps = Values.of(columns[name])
-        if steps.kind != "numbers" or len(steps.present) < LEAST_ROWS or not steps.rises:
-            continue
-        if 2 * len(np.unique(steps.present)) < len(steps.present):
-            continue
-        settings = [Values.of(columns[other]) for other, role in roles.items() if role.is_setting and other != name]
-        epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # trials are not numbered by epoch
-        if epochs or all(one.is_smooth for one in settings if len(one.texts) != 1):
-            return name
-    return None
 
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:

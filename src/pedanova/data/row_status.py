@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note, Severity
 from pedanova.data.column import Column, Mask, as_column
-from pedanova.data.objectives import Goal, follows
+from pedanova.data.objectives import Goal, follows, rank_correlation
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
 from pedanova.data.roles import ID_NAMES
@@ -307,17 +307,18 @@ def _possible_runs(step: str, columns: Mapping[str, Column], objective: object) 
     yield configurations(settings) if settings else np.zeros(rows, dtype=np.int64)
 
 
-def _trend(runs: NDArray[np.int64], *columns: NDArray[Any]) -> float:
-    """How strongly two columns move together within each run: the mean squared correlation of ranks, less chance."""
-    parts = []
-    for values in columns:
-        ranks = np.unique(values, return_inverse=True)[1].astype(np.float64)
-        ranks -= (np.bincount(runs, ranks) / np.bincount(runs))[runs]
-        spread = np.sqrt(np.bincount(runs, ranks**2))[runs]
-        parts.append(np.divide(ranks, spread, out=np.zeros(len(runs)), where=spread > 0))
-    squares = np.bincount(runs, parts[0] * parts[1]) ** 2
-    chance = 1 / (len(runs) / len(squares) - 1)
-    return (float(squares.mean()) - chance) / (1 - chance)
+def _trend(runs: NDArray[np.int64], steps: NDArray[Any], scores: NDArray[Any]) -> float:
+    """How strongly the scores rise or fall during the runs: the mean squared rank correlation, less that of chance.
+
+    A run counts as 1 if all its scores are equal; its final score was written to each of its rows.
+    """
+    places = np.split(np.argsort(runs, kind="stable"), np.cumsum(np.bincount(runs))[:-1])
+    equal = (scores[rows[0]] == scores[rows[-1]] and len(np.unique(scores[rows])) == 1 for rows in places)
+    squares = [
+        same or rank_correlation(steps[rows], scores[rows]) ** 2 for same, rows in zip(equal, places, strict=True)
+    ]
+    chance = 1 / (len(runs) / len(places) - 1)
+    return (sum(squares) / len(squares) - chance) / (1 - chance)
 
 
 def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
@@ -459,22 +460,18 @@ def direction_by_rows(
 ) -> tuple[Direction, str] | None:
     """Guess the direction from failed rows, from a rank column or from sorted rows; also return the reason."""
     usable = np.isfinite(values)
-    if failed is not None and (failed & usable).any() and (~failed & usable).any():
-        bad, good = values[failed & usable], values[~failed & usable]
-        if bad.max() <= good.min():
-            return "maximize", "failed rows have the lowest values"
-        if bad.min() >= good.max():
-            return "minimize", "failed rows have the highest values"
+    good = {} if failed is None else {"rows that did not fail": ~failed}
     for name, column in columns.items():
-        if column.labels is not None or column.is_time or name.lower() not in (*RANKS, *BEST):
-            continue
-        marks = column.values.astype(np.float64)
-        first = usable & (marks == (np.nanmin(marks) if name.lower() in RANKS else 1.0))
-        rest = usable & ~first
-        if first.any() and rest.any() and values[first].min() >= values[rest].max():
-            return "maximize", f"the rows that the column {name} marks as best have the highest values"
-        if first.any() and rest.any() and values[first].max() <= values[rest].min():
-            return "minimize", f"the rows that the column {name} marks as best have the lowest values"
+        if column.labels is None and not column.is_time and name.lower() in (*RANKS, *BEST):
+            marks = column.values.astype(np.float64)
+            best = np.nanmin(marks) if name.lower() in RANKS else 1.0
+            good[f"the rows that the column {name} marks as best"] = marks == best
+    for which, rows in good.items():
+        first, rest = values[rows & usable], values[~rows & usable]
+        if len(first) and len(rest) and first.min() >= rest.max():
+            return "maximize", f"{which} have the highest values"
+        if len(first) and len(rest) and first.max() <= rest.min():
+            return "minimize", f"{which} have the lowest values"
     steps = np.diff(values[usable])
     if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
         if (steps <= 0).all():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -13,12 +14,13 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
-from pedanova.data.column_values import few_distinct, is_mixed, is_word
+from pedanova.data.column_values import LEAST_ROWS, Values, few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.objectives import DONE, Goal
-from pedanova.data.roles import SLIGHT, Clue, ColumnRole, ColumnRoles, Role, notes_on, roles_of, step_of_one_run
+from pedanova.data.roles import SLIGHT, Clue, ColumnRole, ColumnRoles, Role, notes_on, roles_of
 from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
+from pedanova.data.vocabulary import words_of
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, as_space
@@ -30,6 +32,10 @@ FEW_LOGS = 10_000  # rows that are usually enough to recognise a log scale
 CLEARLY = 0.06  # nats per row, many times the error of so few rows
 LOG_SPAN = 10.0  # a log scale is considered only if high / low is at least this
 CORNER, SOME_ROWS = 0.05, 1000  # the corner of a linear range, and the rows that show whether most lie in it
+STEP_NAMES = re.compile(
+    r"^(.*/)?_?(epoch|(global_?|env_?|train(ing)?_?)?step|(train(ing)?_?)?iter(ation)?|(total_?)?time_?steps)(_?s)?$",
+    re.I,
+)
 LOG_GAIN = 0.1  # nats per row by which log-uniform must fit better than uniform
 
 
@@ -391,6 +397,21 @@ def _guessed(
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes_on(roles, ", ".join(goal.name for goal in goals)), *notes, *conditions))
+
+
+def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:
+    """The name of the step column if the rows are the learning curve of a single run; None for a table of trials."""
+    for name in (name for name in roles if name in columns and STEP_NAMES.match(name)):
+        steps = Values.of(columns[name])
+        if steps.kind != "numbers" or len(steps.present) < LEAST_ROWS or not steps.rises:
+            continue
+        if 2 * len(np.unique(steps.present)) < len(steps.present):
+            continue
+        settings = [Values.of(columns[other]) for other, role in roles.items() if role.is_setting and other != name]
+        epochs = steps.counts_rows and words_of(name)[-1] == "epoch"  # trials are not numbered by epoch
+        if epochs or all(one.is_smooth for one in settings if len(one.texts) != 1):
+            return name
+    return None
 
 
 def _one_run(step: str, column: Column) -> tuple[Word, ...]:
