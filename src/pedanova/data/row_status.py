@@ -270,12 +270,12 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
         possible = [runs for runs in _possible_runs(name, columns, objective) if _are_runs(runs, name, columns)]
         if not possible:
             continue
-        trends = [_trend(runs, column.values, scores) for runs in possible]
-        runs, steps = possible[int(np.argmax(trends))], np.unique(column.values)
+        likely = [runs for runs in possible if _trend(runs, column.values, scores) >= LEAST_TREND]
+        runs, steps = min(likely or possible, key=np.max), np.unique(column.values)
         step = Arg("where", shown=f'"{in_condition(name)} == {steps[len(steps) // 2 - 1]}"')
         order = np.lexsort([column.values, runs])
         last = np.sort(order[np.append(np.diff(runs[order]) != 0, True)])
-        if max(trends) < LEAST_TREND:
+        if not likely:
             words = f"the rows may be the steps of {len(last)} runs ({name}); if they are, choose one step, as with "
             return np.arange(len(runs)), Note("doubt", words, step)
         words = f" rows are earlier steps of {len(last)} runs ({name}); the last step of each run is used; pass "
@@ -313,12 +313,11 @@ def _trend(runs: NDArray[np.int64], steps: NDArray[Any], scores: NDArray[Any]) -
     A run counts as 1 if all its scores are equal; its final score was written to each of its rows.
     """
     places = np.split(np.argsort(runs, kind="stable"), np.cumsum(np.bincount(runs))[:-1])
-    equal = (scores[rows[0]] == scores[rows[-1]] and len(np.unique(scores[rows])) == 1 for rows in places)
-    squares = [
-        same or rank_correlation(steps[rows], scores[rows]) ** 2 for same, rows in zip(equal, places, strict=True)
-    ]
-    chance = 1 / (len(runs) / len(places) - 1)
-    return (sum(squares) / len(squares) - chance) / (1 - chance)
+    long = [(steps[rows], scores[rows]) for rows in places if len(rows) > 1]
+    squares = [1.0 if len(np.unique(own)) == 1 else rank_correlation(steps, own) ** 2 for steps, own in long]
+    weights = [len(own) - 1 for _, own in long]
+    chance = len(long) / sum(weights)
+    return (float(np.average(squares, weights=weights)) - chance) / (1 - chance)
 
 
 def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
