@@ -722,3 +722,9 @@ def test_a_copy_of_a_result_or_of_a_doubtful_column_is_doubted() -> None:
     assert decided["part"].doubt.why == "has the same values as val_acc"
     assert doubted(in_order({**SETTINGS, "part": few, "loss": real(), "late": few, "kl": real()}, "loss"))[0] == "part"
     assert not doubted(in_order({**SETTINGS, "part": few, "dropout": few, "loss": real()}, "loss"))
+
+
+def test_powers_of_two_are_set_but_small_counts_may_be_counted() -> None:
+    for values, chosen in (([4, 8], True), ([4, 16], True), ([2, 4], False), ([3, 8], False), ([1, 8], False)):
+        column = as_column("block", np.array(values)[RNG.random(ROWS).argsort() % 3 // 2])
+        assert Values.of(column).are_round is chosen, values

@@ -20,6 +20,7 @@ MOST_STEPS = 200  # the largest number of values of a lattice
 A_LOOK = 1_000  # numbers in a first check, which has more distinct ones unless they lie on a lattice
 TOGETHER = 0.8  # rank correlation from which two columns move together
 LEAST_GRID = 8  # the fewest combinations of a grid
+LEAST_POWER = 8  # powers of two up to at least this one are set, not counted
 MOST_COUNTED = 20  # whole numbers up to this one may be counts
 LEAST_TIMES = 4  # rows per value that show whether values are equally frequent up to chance
 LEAST_DRAWN = 100  # rows that show that numbers were drawn at random, if no other column was
@@ -194,7 +195,8 @@ def _are_round(distinct: NDArray[np.float64]) -> bool:
         return False
     close = distinct[-1] <= MOST_COUNTED or distinct[-1] - distinct[0] < 2 * len(distinct)
     if close and distinct[0] >= 0 and not np.any(distinct % 1):  # possibly counts, which fill a range
-        return bool(len(distinct) > 2 and distinct[1] - distinct[0] > 1) and _steps_equal(distinct)
+        doubled = distinct[0] > 1 and distinct[-1] >= LEAST_POWER and not np.any(np.log2(distinct) % 1)
+        return bool(doubled or (len(distinct) > 2 and distinct[1] - distinct[0] > 1 and _steps_equal(distinct)))
     return bool(np.mean(_is_round(distinct)) >= MOSTLY) or (_are_short(distinct) and _steps_equal(distinct))
 
 

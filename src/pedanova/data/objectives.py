@@ -157,17 +157,17 @@ def _correlation(*columns: Column) -> float:
 def rank_correlation(*columns: NDArray[Any]) -> float:
     """The correlation of the ranks of two arrays, where equal values have the same rank; 0 if an array is constant."""
     ranks = [np.unique(values, return_inverse=True)[1] for values in columns]
-    return float(np.corrcoef(*ranks)[0, 1]) if all(map(np.any, ranks)) else 0.0
+    return float(np.corrcoef(np.stack(ranks))[0, 1]) if all(map(np.any, ranks)) else 0.0
 
 
 def _direction_beside(name: str, columns: Mapping[str, Column]) -> tuple[Direction, str] | None:
     """Guess the direction from a result that ranks the rows alike or in reverse, and whose name shows its direction."""
     for other in (other for other in _result_like(columns) if other != name):
-        words = set(map(known_form, words_of(other)))
-        down, up = words & RESULTS_DOWN, words & RESULTS_UP
-        alike = _correlation(columns[name], columns[other]) if bool(down) != bool(up - GENERAL) else 0.0
-        if abs(alike) > ALIKE and words.isdisjoint(FLIPS):
-            way: Direction = "maximize" if bool(up) == (alike > 0) else "minimize"
+        words, telling = set(map(known_form, words_of(other))), (last_telling(other) or ("",))[0]
+        down, up = not words.isdisjoint(RESULTS_DOWN), telling in RESULTS_UP - GENERAL
+        alike = _correlation(columns[name], columns[other]) if down != up and words.isdisjoint(FLIPS) else 0.0
+        if abs(alike) > ALIKE:
+            way: Direction = "maximize" if up == (alike > 0) else "minimize"
             return way, f"its rank correlation with {other} is {alike:.2f}"
     return None
 
@@ -181,7 +181,7 @@ def _in_order(column: Column) -> bool:
     return bool(min(up, down) == 0 and max(up, down) >= LEAST_SORTED // 2)
 
 
-def _note(name: str, why: str, others: Sequence[str]) -> Note:
+def _note(name: str, why: str, others: list[str]) -> Note:
     beside = f", such as {listed(others, most=3)}" if others else ""
     words = f"{name} is used as the objective ({why}); pass "
     return Note("objective", words, Arg("objective", shown="NAME"), f" for another{beside}", severity="guess")
