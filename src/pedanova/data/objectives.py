@@ -147,17 +147,17 @@ def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: floa
     return all(signs[0] * sign * one > least for sign, one in zip(signs[1:], alike, strict=True))
 
 
-def _correlation(*columns: Column) -> float:
+def _correlation(one: Column, other: Column) -> float:
     """The rank correlation of two numeric columns; 0 if values are missing, or if there are few or very many rows."""
-    many = LEAST_SORTED <= len(columns[0]) <= MOST_ROWS
-    whole = many and not any(one.labels is not None or one.absent().any() for one in columns)
-    return rank_correlation(*(one.values for one in columns)) if whole else 0.0
+    many = LEAST_SORTED <= len(one) <= MOST_ROWS
+    whole = many and not any(column.labels is not None or column.absent().any() for column in (one, other))
+    return rank_correlation(one.values, other.values) if whole else 0.0
 
 
-def rank_correlation(*columns: NDArray[Any]) -> float:
+def rank_correlation(one: NDArray[Any], other: NDArray[Any]) -> float:
     """The correlation of the ranks of two arrays, where equal values have the same rank; 0 if an array is constant."""
-    ranks = [np.unique(values, return_inverse=True)[1] for values in columns]
-    return float(np.corrcoef(np.stack(ranks))[0, 1]) if all(map(np.any, ranks)) else 0.0
+    ranks = [np.unique(values, return_inverse=True)[1] for values in (one, other)]
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1]) if all(map(np.any, ranks)) else 0.0
 
 
 def _direction_beside(name: str, columns: Mapping[str, Column]) -> tuple[Direction, str] | None:

@@ -90,7 +90,7 @@ TIME_TEXT = re.compile(
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
 REMARKS = re.compile(
-    r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?)|message|.*error_?m(essage|sg)|traceback|.*reason)$",
+    r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?|units?)|message|.*error_?m(essage|sg)|traceback|.*reason)$",
     re.I,
 )
 DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}", re.I)  # a hash, such as that of a commit
@@ -262,7 +262,7 @@ def _by_name(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):
         variants = words_of(name)[-1:] in (("tag",), ("tags",)) and values.is_balanced  # such as those of an ablation
-        yield Clue("text", SLIGHT if variants else FAIR, "looks like a comment")
+        yield Clue("text", SLIGHT if variants else FAIR, "looks like a comment or a unit")
     words = words_of(name)
     states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
     some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
