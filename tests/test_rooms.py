@@ -97,9 +97,14 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute here"
             names |= {f"{node.module}.{alias.name}" for alias in node.names} | {str(node.module)}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LATE:
+        elif isinstance(node, ast.Call) and called(node.func) in LATE:
             names |= {start_of(node.args[0])} - {""}
     return names
+
+
+def called(function: ast.expr) -> str:
+    """The last part of the name behind which the brackets stand."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def start_of(name: ast.expr) -> str:

@@ -57,18 +57,25 @@ def masses_of(inside: float, outside: float) -> Reals:
 
 
 @cache
-def law_of_others(d: int, shift: int) -> Reals:
-    """(bins + 1,) P(sum of the other three ≤ place), half a bin beyond each place of the ruler."""
-    spectrum = np.ones(2 * BINS + 1, dtype=np.complex128)
-    for other, pair in enumerate(weights(shift)):
-        if other != d:
-            spectrum *= np.fft.rfft(masses_of(*pair), 4 * BINS)
-    return np.cumsum(np.maximum(np.fft.irfft(spectrum, 4 * BINS)[: BINS + 1], 0.0))
+def laws_of_others(shift: int) -> list[Reals]:
+    """For each parameter (bins + 2,) P(sum of the other three ≤ place), at 0 and half a bin beyond each place."""
+    spectra = [np.fft.rfft(masses_of(*pair), 4 * BINS) for pair in weights(shift)]
+    laws = []
+    for d in range(4):
+        one, two, three = (spectrum for other, spectrum in enumerate(spectra) if other != d)
+        masses = np.fft.irfft(one * two * three, 4 * BINS)[: BINS + 1]
+        laws.append(np.append(0.0, np.cumsum(np.maximum(masses, 0.0))))
+    return laws
+
+
+@cache
+def ruler() -> Reals:
+    """(bins + 2,) Where those laws are known."""
+    return np.append(0.0, (np.arange(BINS + 1) + 0.5) * (LARGEST / BINS))
 
 
 def others_below(values: Reals, d: int, shift: int) -> Reals:
-    places = (np.arange(BINS + 1) + 0.5) * (LARGEST / BINS)
-    return np.interp(values, np.append(0.0, places), np.append(0.0, law_of_others(d, shift)))
+    return np.interp(values, ruler(), laws_of_others(shift)[d])
 
 
 @cache
