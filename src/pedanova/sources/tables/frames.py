@@ -41,9 +41,13 @@ def as_names(
         raise error(f"{where}two columns are called {twice!r}; every column needs its own name")
     known: dict[str, None] = {}
     taken = set(texts)
+    numbers: Counter[str] = Counter()  # the last one that was tried for a name
     for i, text in enumerate(texts):
-        free = (f"{text or f'Unnamed: {i}'}{f'.{again}' * (again > 0)}" for again in range(len(texts)))
-        name = text if text and text not in known else next(one for one in free if one not in taken)
+        wanted = name = text or f"Unnamed: {i}"
+        if not text or text in known:
+            while name in taken:
+                numbers[wanted] += 1
+                name = f"{wanted}.{numbers[wanted]}"
         known[name] = None
         taken.add(name)
     return list(known)
