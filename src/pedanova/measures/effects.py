@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,7 +247,7 @@ def effects_of(
     by_level = LevelSpreads.of(own, spread)
     for tally in tallies.values():
         filled = tally.filled(outer[0], last)
-        sums = np.bincount(filled.cell, filled.sums, minlength=tally.grid.width)  # of the objective
+        sums: Reals = summed_by(filled.cell, filled.sums, tally.grid.width)  # of the objective
         squares = squares_of(filled, by_level, spread, tally.grid.width)
         if cut is not None:
             beyond = tally.between(cut.level, outer[1])
@@ -355,19 +355,24 @@ class LevelSpreads:
     def scatter(self, filled: FilledCells, means: Reals) -> Reals:
         """(levels,) The variance of the objective among rows in the same level and cell, in units of 4 ** power."""
         many = len(self.variance)
-        rows = np.bincount(filled.level, filled.rows, minlength=many)
+        rows = summed_by(filled.level, filled.rows, many)
         free = rows - np.bincount(filled.level, minlength=many)
-        apart = np.bincount(filled.level, filled.rows * (means - self.mean[filled.level]) ** 2, minlength=many)
+        apart = summed_by(filled.level, filled.rows * (means - self.mean[filled.level]) ** 2, many)
         with np.errstate(invalid="ignore"):  # in levels that are not used
             within = np.maximum(self.variance * rows - apart, 0.0) / np.maximum(free, 1)
         return np.where((free > 0) & ~np.isnan(self.variance), within, 0.0)
+
+
+def summed_by(places: NDArray[np.int64], values: NDArray[Any], size: int) -> Reals:
+    """(size,) The sum of the values at each place."""
+    return np.bincount(places, values, minlength=size).astype(np.float64, copy=False)
 
 
 def squares_of(filled: FilledCells, by_level: LevelSpreads, spread: ObjectiveSpread, width: int) -> Reals:
     """(width,) The sum of (objective - mean)² in each cell, in units of 4 ** power."""
     means = np.ldexp(filled.sums / filled.rows - spread.mean, -spread.power)
     left = (filled.rows - 1) * by_level.scatter(filled, means)[filled.level]
-    return np.bincount(filled.cell, filled.rows * means**2 + left, minlength=width)
+    return summed_by(filled.cell, filled.rows * means**2 + left, width)
 
 
 def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Reals:

@@ -233,7 +233,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
         notes.append(Note("answer", "too few different trials for a model: the proposals are drawn uniformly"))
         trials = [NextTrial(present(one), "know", "drawn evenly", None, None, None) for one in rules.values(candidates)]
         return NextTrials(tuple(trials[:many]), tuple(rules.names), tuple(notes))
-    trusted = fitted is not None and fitted.settings is not None
+    trusted = fitted is not None and not fitted.objection
     if not trusted:
         why = f"only {len(model.rows)} rows" if fitted is None else fitted.objection
         notes.append(

@@ -61,6 +61,7 @@ from pedanova.space.grid import Reals
 
 DRAWS = 32  # functions, in pairs around the mean
 FIT_ROWS = 240  # rows that the settings are fitted to
+SOME_SKILL = 0.1  # the correlation that a model needs after an adaptive sampler; random objectives give about -1
 LEAST_SKILL, MOST_SKILL = 0.3, 0.5  # the correlation that a model needs with many rows, and with few rows
 SURE_SKILL = 4.2  # in between: this many deviations under chance
 LEAST_PART = 0.05  # weight of a row that is nearest to no point, as part of the mean weight
@@ -121,7 +122,7 @@ class FittedModel:
     skill: Skill
     sampler: SamplerEvidence
     samples: PosteriorSamples | None
-    objection: str = ""  # why there are no samples, in words
+    objection: str = ""  # why there are no samples, or why they are no basis for advice, in words
     settings: KernelSettings | None = None
     influence: Mapping[str, float] = field(default_factory=dict)  # how much each parameter alone changes
     predictions: LeaveOneOut | None = None  # each row predicted from the other rows
@@ -189,10 +190,14 @@ def fit(
             skill, settings = Skill(1.0, len(chosen)), known
         else:
             skill, settings = cross_validate(data, chosen)
-        if not (skill.trusted or (sampler.designed and skill.correlation >= LEAST_SKILL)):
-            return replace(none, skill=skill, objection=f"a model predicts the order of the rows badly ({skill})")
+        trusted = skill.trusted or (sampler.designed and skill.correlation >= LEAST_SKILL)
+        weak = "" if trusted else f"a model predicts the order of the rows badly ({skill})"
+        # After an adaptive sampler, counts say little about the space, so even a weak model is better.
+        if weak and not (sampler.adaptive and skill.correlation >= SOME_SKILL):
+            return replace(none, skill=skill, objection=weak)
+        none = replace(none, skill=skill, objection=weak)
         rng = np.random.default_rng([seed, 0xF17])
-        return with_samples(replace(none, skill=skill), data, chosen, settings, rows, places, dependence, rng)
+        return with_samples(none, data, chosen, settings, rows, places, dependence, rng)
 
 
 def with_samples(

@@ -164,7 +164,7 @@ class RowModel:
         whole = configurations_of(self.rows)
         if is_complete(whole):
             return table_of(whole, self.rows.arrangement.space)
-        return None if self.fitted(seed).settings is None else self.process(seed)
+        return None if self.fitted(seed).objection else self.process(seed)
 
     def part(self, some: Mask, *, seed: int) -> RowModel:
         """A model of the rows in the mask `some`; its fit is quick, because it starts from the model of all rows."""
