@@ -247,12 +247,12 @@ def effects_of(
     by_level = LevelSpreads.of(own, spread)
     for tally in tallies.values():
         filled = tally.filled(outer[0], last)
-        sums: Reals = summed_by(filled.cell, filled.sums, tally.grid.width)  # of the objective
+        sums = summed_by(filled.cell, filled.sums, tally.grid.width)  # of the objective
         squares = squares_of(filled, by_level, spread, tally.grid.width)
         if cut is not None:
-            beyond = tally.between(cut.level, outer[1])
-            sums += cut.value * beyond
-            squares += beyond * float(np.ldexp(cut.value - spread.mean, -spread.power)) ** 2
+            worse = tally.between(cut.level, outer[1])
+            sums += cut.value * worse
+            squares += worse * float(np.ldexp(cut.value - spread.mean, -spread.power)) ** 2
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     if not TINY <= spread.variance < math.inf:
         words = "the variance is outside the range of floating-point numbers; shares are still valid"
