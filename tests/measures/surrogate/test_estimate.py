@@ -292,6 +292,18 @@ class TestAfterAnAdaptiveSampler:
         assert not answer.trials
         refuse(QueryError, "of='all'", "'space' or 'rows'", of=lambda: found.importance(of="all"))
 
+    def test_a_weak_model_answers_for_the_space_but_gives_no_advice(self) -> None:
+        table = adaptive(200, 1)
+        weak = pa.analyze(table | {"loss": table["loss"] + 0.2866 * random(1).normal(size=200)}, "loss", space=SPACE)
+        answer = weak.importance()
+        assert answer.estimator == "surrogate"
+        assert "of the space" in answer.target
+        assert any("rank correlation 0.2" in note for note in answer.notes)
+        with pytest.raises(QueryError, match="predicts the order of the rows badly"):
+            weak.gains()
+        chance = pa.analyze(table | {"loss": random(1).normal(size=200)}, "loss", space=SPACE)
+        assert chance.importance().estimator == "counts"
+
     def test_everything_speaks_of_one_target(self, found: pa.Analysis) -> None:
         answer = found.importance()
         assert found.densities("x").words == (answer.target, answer.region)
