@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import threading
-from threading import Barrier, Thread
+import time
+from threading import Barrier, Event, Thread
 
 import pytest
 
@@ -94,3 +96,33 @@ def test_it_travels_empty() -> None:
     kept: ResultCache[int] = ResultCache(4)
     kept.get("key", lambda: 5)
     assert len(pickle.loads(pickle.dumps(kept))) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_does_not_wait_for_threads_of_its_parent() -> None:
+    kept: ResultCache[int] = ResultCache(4)
+    begun, finish = Event(), Event()
+
+    def slow() -> int:
+        begun.set()
+        finish.wait()
+        return 1
+
+    thread = Thread(target=lambda: kept.get("key", slow))
+    thread.start()
+    begun.wait()
+    child = os.fork()
+    if not child:
+        os._exit(kept.get("key", lambda: 7))
+    finish.set()
+    thread.join()
+    for _ in range(500):
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            break
+        time.sleep(0.02)
+    else:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    assert (done, os.waitstatus_to_exitcode(status)) == (child, 7)
+    assert kept.get("key", lambda: 2) == 1

@@ -14,6 +14,7 @@ from itertools import pairwise
 from numbers import Integral
 from threading import Lock
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from numpy.typing import NDArray
 
@@ -95,6 +96,7 @@ def _trim() -> Any:
 
 
 Value = TypeVar("Value")
+_CACHES: WeakSet[ResultCache[Any]] = WeakSet()
 
 
 class ResultCache(Generic[Value]):
@@ -108,6 +110,7 @@ class ResultCache(Generic[Value]):
         self._most = most
         self._lock = Lock()
         self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+        _CACHES.add(self)
 
     def get(self, key: Hashable, make: Callable[[], Value], *, most: int | None = None) -> Value:
         """Return the cached result for `key`, or compute it with `make`. `most` limits the number of cached results."""
@@ -132,11 +135,19 @@ class ResultCache(Generic[Value]):
         waiting.set_result(value)
         return value
 
+    def after_fork(self) -> None:
+        """Empty the cache in a forked process: threads that hold its lock or compute a result do not exist there."""
+        self._lock, self._made = Lock(), OrderedDict()
+
     def __len__(self) -> int:
         return len(self._made)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ResultCache, (self._most,)  # results can be computed again, but locks cannot be pickled
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: [cache.after_fork() for cache in list(_CACHES)])
 
 
 def digest_of(values: NDArray[Any]) -> tuple[str, int, int]:
