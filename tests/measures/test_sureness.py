@@ -34,6 +34,10 @@ class TestAnswer:
             assert 0.0 < row.p_value <= 1.0
             assert isinstance(row.significant, bool)
 
+    @pytest.mark.parametrize("draws", [1, 2, 3])
+    def test_a_few_draws_are_enough_for_an_interval(self, analysis: pa.Analysis, draws: int) -> None:
+        assert all(row.low is not None for row in analysis.importance(estimator="counts", draws=draws).rows)
+
     def test_what_matters_is_told_from_noise(self, analysis: pa.Analysis) -> None:
         found = analysis.importance(**BY_COUNTS)
         assert [found[name].significant for name in ("lr", "optimizer", "momentum")] == [True, True, False]

@@ -357,7 +357,7 @@ A_LOOK = 100  # checked first, because these rows often exclude a column
 
 def follows(column: Column, objective: NDArray[Any], keep: Mask | None) -> bool:
     """Whether the column is a strictly monotone function of the objective (checked on up to 100,000 kept rows)."""
-    if column.labels is not None or column.values.dtype.kind not in "iuf":
+    if column.labels is not None or column.values.dtype.kind not in "iuf" or len(objective) < LEAST:
         return False
     for most in (A_LOOK, MOST_ROWS):  # first a few rows, then all
         rows = slice(None, None, max(1, len(objective) // most))

@@ -169,7 +169,7 @@ JOINED = re.compile(r"cross[_\W]?entropy", re.IGNORECASE)
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)  # more than a wide table has columns, because each name is asked for several times
 def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, in lower case.
 

@@ -249,9 +249,11 @@ def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.rando
 
 def sampled_counts(chances: Reals, uniforms: NDArray[np.uint16]) -> Reals:
     """(draws, cells) The number of rows in each cell if rows are drawn with probabilities `chances`."""
-    ends = np.cumsum(chances) / chances.sum()
-    table = np.searchsorted(ends, (np.arange(STEPS) + 0.5) / STEPS, side="right").astype(np.int32)
-    return _by_draw(np.minimum(table, len(chances) - 1)[uniforms], len(chances))
+    # Step k is the probability (k + 0.5) / STEPS; it belongs to the first cell that ends above it, or to the last cell.
+    ends = np.ceil(np.cumsum(chances)[:-1] / chances.sum() * STEPS - 0.5).astype(np.int64)
+    steps = np.diff(ends, prepend=0, append=STEPS)
+    table = np.repeat(np.arange(len(chances), dtype=np.int32), steps)
+    return _by_draw(table[uniforms], len(chances))
 
 
 def stacked_counts(expected: Reals, normals: Singles, rng: np.random.Generator, *, rare: float = RARE) -> Singles:
@@ -463,7 +465,8 @@ def infer(
     tested = [contrast.thinned() for contrast in contrasts]
     sizes = int(tested[0].region.sum()), int(tested[0].target.sum())
     random_subsets = RandomSubsets.drawn(*sizes, draws, common) if p_values is None else None
-    shared = SharedDraws.drawn(independent, -(-draws // 2), common)  # an interval needs fewer than a small p-value
+    # An interval needs fewer draws than a small p-value, but one for each of its halves.
+    shared = SharedDraws.drawn(independent, max(2, -(-draws // 2)), common)
 
     def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
         """The result for parameter number `place`; None if draws are needed and `draw` is False."""
