@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -91,7 +92,7 @@ def room_of(name: str) -> str:
 def imports_of(path: Path) -> set[str]:
     """Absolute names of everything a file imports, wherever in the file."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -100,6 +101,19 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.Call) and called(node.func) in LATE:
             names |= {start_of(node.args[0])} - {""}
     return names
+
+
+def nodes_of(text: str) -> Iterator[ast.AST]:
+    """The statements, however deep; where a call may import, also all that they consist of, which takes far longer."""
+    if any(word in text for word in LATE):
+        yield from ast.walk(ast.parse(text))
+        return
+    left: list[ast.AST] = [ast.parse(text)]
+    while left:
+        node = left.pop()
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            left += getattr(node, part, [])
 
 
 def called(function: ast.expr) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,13 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.base.lazy import LazyModule
 from pedanova.cli import mcp_server
 from pedanova.errors import QueryError
 
-mcp = pytest.importorskip("mcp")
+if find_spec("mcp") is None:
+    pytest.skip("mcp is not installed", allow_module_level=True)
+mcp = LazyModule("mcp")  # a second to load, which a run of other tests need not spend
 TOOLS = {"brief", "analyse", "importance", "good_values", "gains", "next_trials", "reduce", "difference"}
 
 

@@ -132,29 +132,32 @@ def test_where_a_conditional_parameter_is_active(run, tmp_path: Path) -> None:
     assert low < 0.8 < high
 
 
-def test_forms_hold_what_python_has(run) -> None:
-    a = pa.analyze(DEMO, "error", exclude=["train_seconds"])
-    answer = json.loads(run("profile", *TABLE, "--format", "json")[1])
+def test_forms_hold_what_python_has(run, tmp_path: Path) -> None:
+    few = tmp_path / "few.csv"  # every command reads and fits them again
+    few.write_text("\n".join(Path(DEMO).read_text(encoding="utf-8").splitlines()[:401]), encoding="utf-8")
+    table = (few, *TABLE[1:])
+    a = pa.analyze(few, "error", exclude=["train_seconds"])
+    answer = json.loads(run("profile", *table, "--format", "json")[1])
     profile = a.profile()
     assert [row["ratio"] for row in answer["profile"]] == profile.to_dict()["ratio"]
     assert (answer["estimator"], answer["notes"]) == ("surrogate", list(profile.notes))
     counts = ("--region", 0.5, "--estimator", "counts", "--draws", 100, "--seed", 3, "--format", "csv")
     found = a.profile(0.5, estimator="counts", draws=100, seed=3)
-    assert run("profile", *TABLE, *counts)[1] == found.to_csv()
-    few = run("profile", *TABLE, "--ladder", "0.013,0.25", "--estimator", "counts")[1]
-    assert "best 1.3 %  best 25 %" in few
+    assert run("profile", *table, *counts)[1] == found.to_csv()
+    ladder = run("profile", *table, "--ladder", "0.013,0.25", "--estimator", "counts")[1]
+    assert "best 1.3 %  best 25 %" in ladder
     pairs = a.interactions(0.2)
-    answer = json.loads(run("interactions", *TABLE, "--target", 0.2, "--format", "json")[1])
+    answer = json.loads(run("interactions", *table, "--target", 0.2, "--format", "json")[1])
     assert [row["interaction"] for row in answer["interactions"]] == [row.interaction for row in pairs.rows]
-    assert run("interactions", *TABLE, "--target", 0.2, "--format", "markdown")[1] == pairs.to_markdown()
-    table = list(csv.DictReader(io.StringIO(run("densities", *TABLE, "epochs", "solver", "--format", "csv")[1])))
+    assert run("interactions", *table, "--target", 0.2, "--format", "markdown")[1] == pairs.to_markdown()
+    cells = list(csv.DictReader(io.StringIO(run("densities", *table, "epochs", "solver", "--format", "csv")[1])))
     epochs = a.densities("epochs")
-    assert [float(row["target"]) for row in table if row["parameter"] == "epochs"] == epochs.target.tolist()
-    assert [row["cell"] for row in table if row["parameter"] == "solver"] == ["adam", "sgd"]
-    answer = json.loads(run("densities", *TABLE, "learning_rate", "--format", "json")[1])
+    assert [float(row["target"]) for row in cells if row["parameter"] == "epochs"] == epochs.target.tolist()
+    assert [row["cell"] for row in cells if row["parameter"] == "solver"] == ["adam", "sgd"]
+    answer = json.loads(run("densities", *table, "learning_rate", "--format", "json")[1])
     (found,) = answer["densities"]
     assert found["cells"][0]["low"] == a.densities("learning_rate").edges[0]
-    assert run("densities", *TABLE, "solver", "--format", "markdown")[1].startswith("| solver | the best 10 % |")
+    assert run("densities", *table, "solver", "--format", "markdown")[1].startswith("| solver | the best 10 % |")
 
 
 def test_a_long_command_is_read_by_a_shell_as_one() -> None:
@@ -224,34 +227,40 @@ def test_a_real_terminal(hostile: Path) -> None:
     """Colours are our own few; every other control character is gone, in the forms for scripts too."""
     forms = {"text": True, "csv": False, "json": False, "markdown": False}
     asked = [["analyze", str(hostile), "--objective", "y", "--format", form, *map(str, QUICK)] for form in forms]
-    for out, colours in zip(in_a_terminal(*asked), forms.values(), strict=True):
+    density = ["densities", str(hostile), "--objective", "y", *map(str, QUICK)]
+    *tables, coloured, plainly, dumb = in_a_terminal(
+        *((words, {}) for words in (*asked, density)), (density, {"NO_COLOR": "1"}), (density, {"TERM": "dumb"})
+    )
+    for out, colours in zip(tables, forms.values(), strict=True):
         assert ("\x1b[36m" in out) == colours
         plain = re.sub(r"\x1b\[(0|1|2|36)m", "", out)
         assert {letter for letter in plain if letter not in "\r\n" and not letter.isprintable()} == set()
         if not colours:
             assert "\x1b" not in out
-    density = ["densities", str(hostile), "--objective", "y", *map(str, QUICK)]
-    assert "\x1b[36m" in in_a_terminal(density)[0]
-    assert "\x1b" not in in_a_terminal(density, NO_COLOR="1")[0]
-    assert "\x1b" not in in_a_terminal(density, TERM="dumb")[0]
+    assert "\x1b[36m" in coloured
+    assert "\x1b" not in plainly
+    assert "\x1b" not in dumb
 
 
 END = "-- the end of one command --"
 ALL = f"""
-import json, sys
+import json, os, sys
 from pedanova.cli import main
-for words in json.loads(sys.argv[1]):
+usual = dict(os.environ)
+for words, environment in json.loads(sys.argv[1]):
+    os.environ.clear()
+    os.environ.update(usual | environment)
     print({END!r} if main(words) == 0 else "")
 """
 
 
-def in_a_terminal(*commands: list[str], **environment: str) -> list[str]:
-    """What each prints, one after the other in a process whose output is a terminal."""
+def in_a_terminal(*commands: tuple[list[str], dict[str, str]]) -> list[str]:
+    """What each prints in its environment, one after the other in a process whose output is a terminal."""
     import pty
 
     parent, child = pty.openpty()
     command = [sys.executable, "-c", ALL, json.dumps(commands)]
-    given = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment
+    given = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
     with subprocess.Popen(command, stdout=child, stderr=subprocess.PIPE, env=given) as process:
         os.close(child)
         read = b""
