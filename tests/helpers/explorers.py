@@ -13,7 +13,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -60,8 +60,9 @@ class Served:
     def port(self) -> int:
         return int(self.origin.rpartition(":")[2])
 
-    @property
+    @cached_property
     def token(self) -> str:
+        """Unpacked once: the page is large, and every request of a test needs it."""
         return str(payload_of(self.page.text)["token"])
 
     @property

@@ -15,7 +15,7 @@ HEIGHTS = " ▁▂▃▄▅▆▇█"
 
 def printable(text: str) -> str:
     """The text as one line; control characters are replaced by �, so that a terminal does not execute them."""
-    return "".join(_shown(letter) for letter in text)
+    return text if text.isprintable() else "".join(_shown(letter) for letter in text)
 
 
 def _shown(letter: str) -> str:

@@ -133,10 +133,15 @@ def test_other_targets(worlds: dict[str, Any], target: str) -> None:
     check_alarms([simulate(worlds[name], rows, target=target).alarms for name in designs])
 
 
+@pytest.fixture(scope="module")
+def adapted() -> list[Study]:
+    """To draw them takes longer than to ask about them."""
+    return [after_tpe(np.random.default_rng([seed, 100, 15]), 100) for seed in range(TABLES)]
+
+
 @pytest.mark.parametrize("numbered", [True, False])
-def test_after_a_sampler_that_adapts(numbered: bool) -> None:
-    studies = [after_tpe(np.random.default_rng([seed, 100, 15]), 100) for seed in range(TABLES)]
-    check_alarms([float(np.mean([bool(marked(one, numbered=numbered) & set(one.idle)) for one in studies]))])
+def test_after_a_sampler_that_adapts(adapted: list[Study], numbered: bool) -> None:
+    check_alarms([float(np.mean([bool(marked(one, numbered=numbered) & set(one.idle)) for one in adapted]))])
 
 
 def test_many_target_rows(worlds: dict[str, Any]) -> None:
