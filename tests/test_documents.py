@@ -337,14 +337,13 @@ MODULES = sorted(
 )
 
 
-@pytest.mark.parametrize("name", ["along", "seeds"])
-def test_budgets_and_seeds(name: str) -> None:
-    shared: dict[str, object] = {}
-    for block in blocks(f"docs/{name}.md", "python"):
-        exec(block, shared)
-    found = shared["found"]
+@pytest.mark.parametrize("name", ["docs/along.md", "docs/seeds.md"])
+@pytest.mark.usefixtures("trials")
+def test_budgets_and_seeds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    found = run_page(ROOT / name)["found"]
     assert isinstance(found, Along | Seeds)
-    assert name == "seeds" or found.since == 12
+    assert name == "docs/seeds.md" or found.since == 12
 
 
 @pytest.mark.parametrize("name", MODULES)
