@@ -138,10 +138,10 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
     rows = [row for row in _cut(body[:1], sign) if row]
     in_comment = len(comment) > 1 and rows and len(rows[0]) == len(comment) and all(map(REAL.fullmatch, rows[0]))
     names = comment if in_comment else _header(file, sign, above)
+    known = as_names(names, where=f"{file}: ", error=FormatError, numbered=True)
     if not in_comment and _is_data(names, _cut(lines[above + 1 :], sign)):
         raise FormatError(f"{file}: line {above + 1} holds numbers; write a line above it that names the columns")
     twice = tuple(name for name, times in Counter(filter(None, names)).items() if times > 1)
-    known = as_names(names, where=f"{file}: ", error=FormatError, numbered=True)
     return Layout(sign, above, tuple(known), bool(in_comment), twice)
 
 
