@@ -495,3 +495,23 @@ def test_repeats_that_are_called_iterations_are_kept_with_a_warning() -> None:
     a = pa.analyze(table)
     assert len(a) == 60
     assert any("may be the steps of 12 runs (iteration)" in note and note.severity == "warning" for note in a.notes)
+
+
+def test_repeats_of_few_configurations_are_kept_and_can_be_left_out() -> None:
+    rng = np.random.default_rng(4)
+    table = {
+        "iter": np.tile(np.arange(20), 4),
+        "block": np.repeat([16, 32, 64, 128], 20),
+        "gpu_ms": np.repeat([4.0, 3.0, 2.0, 1.0], 20) + rng.uniform(size=80),
+    }
+    words = "iter may only number the repeats of 4 configurations; if it does, pass exclude=['iter']"
+    assert words in pa.analyze(table, "gpu_ms", direction="min").notes
+    assert words not in pa.analyze(table, "gpu_ms", direction="min", exclude=["iter"]).notes
+
+
+def test_rows_that_did_not_finish_are_no_good_rows() -> None:
+    rng = np.random.default_rng(5)
+    finish = (rng.random(100) > 0.2).astype(int)
+    runtime = np.where(finish, rng.uniform(100, 200, 100), rng.uniform(50, 90, 100))
+    a = pa.analyze({"gain": rng.random(100), "finish": finish, "runtime_ms": runtime}, "runtime_ms", params=["gain"])
+    assert any("failed according to this column" in note and "finish == 1" in note for note in a.notes)

@@ -7,6 +7,7 @@ after a crash. It also guesses the direction from the rows if the name of the ob
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -225,6 +226,7 @@ APART = 0.1  # distance of that score from the others, as a part of their range
 BLOCK, LEAST_BLOCKS = 20, 3  # consecutive rows with one score, and the fewest such blocks
 STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|episode)$", re.IGNORECASE)
 LEAST_STEPS = 3  # mean steps of a run
+FEWEST_RUNS = 10  # rows that one step must leave, to be worth advising
 LEAST_TREND = 0.25  # mean squared rank correlation of step and objective within the runs
 RANKS = ("rank", "ranking", "place")
 BEST = ("best", "is_best")
@@ -275,6 +277,10 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
         step = Arg("where", shown=f'"{in_condition(name)} == {steps[len(steps) // 2 - 1]}"')
         order = np.lexsort([column.values, runs])
         last = np.sort(order[np.append(np.diff(runs[order]) != 0, True)])
+        if not likely and len(last) < FEWEST_RUNS:
+            words = f"{name} may only number the repeats of {len(last)} configurations; if it does, pass "
+            exclude = Arg("exclude", said=(f"exclude=[{name!r}]", f"--exclude {shlex.quote(name)}"))
+            return np.arange(len(runs)), Note("doubt", words, exclude)
         if not likely:
             words = f"the rows may be the steps of {len(last)} runs ({name}); if they are, choose one step, as with "
             return np.arange(len(runs)), Note("doubt", words, step)

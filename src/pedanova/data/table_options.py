@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -164,7 +165,8 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
             notes.append(Note("rows", f"{name} is the mean of {listed(wide)}"))
     records = replace(records, columns=columns, notes=tuple(notes))
     for fewer in (without_copies, *([last_of_runs] if request.where is None else [])):
-        chosen = fewer(records.columns, request.objective)
+        unspoken = () if fewer is without_copies else request.exclude or ()
+        chosen = fewer({n: one for n, one in records.columns.items() if n not in unspoken}, request.objective)
         if chosen is not None:
             records, request = select_rows(records, request, chosen[0])
             records = replace(records, notes=(*records.notes, chosen[1]))
@@ -184,6 +186,7 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
 
 
 LONG_NAMES = re.compile(r"((hyper)?_?param(eter)?|sweep|swept|variable|factor|knob)(_?name)?", re.IGNORECASE)
+FEW_LABELS = 5  # rows for each label of a text column that is a parameter beside a long table's
 LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
 
 
@@ -202,7 +205,10 @@ def _refuse_long_table(columns: Mapping[str, Column], request: TableOptions) -> 
         words = f"each row contains one parameter: its name is in {name} and its value in {value}; "
         pivot = f"df.pivot_table(index=…, columns={name!r}, values={value!r}, aggfunc='first')"
         where = f"\"{name} == '{labels[0]}'\""
-        options = Arg("where", shown=where), " with ", Arg("params", said=(f"params=[{value!r}]", f"--params {value}"))
+        texts = {other: one.labels or () for other, one in columns.items() if other not in (name, value)}
+        params = [*(other for other, own in texts.items() if 1 < len(own) <= len(columns[name]) / FEW_LABELS), value]
+        said = f"params={params!r}", f"--params {shlex.quote(','.join(params))}"
+        options = Arg("where", shown=where), " with ", Arg("params", said=said)
         raise DataError(words, f"make one row for each trial ({pivot}), or analyze one parameter: ", *options)
 
 

@@ -98,8 +98,8 @@ BEFORE_RESULTS = _words(
     "average mean median std stdev stddev aggregate predicted improvement"
 )
 GOOD_OUTCOMES = _words(
-    "success successful succeeded converged completed finished valid feasible kept accepted passed pass correct solved "
-    "ok"
+    "success successful succeeded converged complete completed finish finished done valid feasible kept accepted "
+    "passed pass correct solved ok"
 )
 OUTCOMES = GOOD_OUTCOMES | _words(
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"

@@ -61,6 +61,14 @@ def test_what_is_at_its_default_together_is_no_copy() -> None:
     assert copies_of({"flag": flag, "again": np.where(off, 0, 1), "x": rng.random(400)}) == {"flag": "again"}
 
 
+def test_two_of_which_one_always_has_its_default_are_no_copies() -> None:
+    rng = np.random.default_rng(0)
+    first = rng.random(400) < 0.5
+    size = rng.integers(1, 30, 400)
+    columns = {"short": np.where(first, size, 0), "long": np.where(first, 0, size), "x": rng.random(400)}
+    assert copies_of(columns) == {}
+
+
 def test_two_that_have_a_copy_in_common_are_no_copies() -> None:
     rng = np.random.default_rng(0)
     kind = rng.integers(0, 2, 300)

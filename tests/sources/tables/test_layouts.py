@@ -50,6 +50,14 @@ def test_json(layout: str, packed: bool, tmp_path: Path) -> None:
     assert tallies(str(path)) == JUDGE
 
 
+def test_lists_of_a_json_file_that_are_not_read_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps({"first_runs": ROW_DICTS, "more_runs": ROW_DICTS[:9], "best": ROW_DICTS[:1]}))
+    notes = pa.analyze(path, "loss").notes
+    words = "only first_runs is read, not more_runs (9 rows); to read another list, save it as a file"
+    assert [note.severity for note in notes if note == words] == ["warning"]
+
+
 def test_lines_in_a_json_file_and_lists_of_dicts(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text("\n".join(map(json.dumps, ROW_DICTS)))

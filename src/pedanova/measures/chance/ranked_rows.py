@@ -188,7 +188,7 @@ SAME = 0.8  # association in both directions from which two parameters carry the
 COPY = 0.95  # association in both directions from which one is a copy of the other
 MONOTONE = 0.5  # squared rank correlation from which a monotone relation is tested
 FEWEST_RANKED = 5  # a rank correlation needs more rows than this
-FEWEST_BESIDE = 6  # rows in which one of two copies must differ from its most common value
+FEWEST_BESIDE = 6  # rows in which two copies must differ from their most common values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,14 +354,16 @@ def monotone(squares: Reals, places: Places) -> Mask:
 def agree_beside(grids: tuple[Grid, Grid], places: Places, *, rising: bool) -> bool:
     """Whether two parameters agree; rows in which both have their most common value are ignored.
 
-    Two parameters that agree only at their defaults are not copies.
+    Two parameters that agree only at their defaults are not copies. Nor are two parameters of which one always has its
+    default, even if one of them never rises where the other rises.
     """
     common = np.array([np.bincount(column).argmax() for column in places.T])
-    places = places[np.any(places != common, axis=1)]
+    other = places != common
+    places = places[np.any(other, axis=1)]
     if np.all(places == places[:1]):
         return True
     if rising:
-        return len(places) >= FEWEST_BESIDE
+        return int(np.count_nonzero(np.all(other, axis=1))) >= FEWEST_BESIDE
     counted = CountedCells.of(grids, places)
     groups = counted.groups()
     by_value = association(groups, groups)

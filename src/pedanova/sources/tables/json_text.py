@@ -38,7 +38,23 @@ def read_json_table(file: Path) -> Records:
         if text.lstrip().startswith("{") and "\n" in text.strip() and "Extra data" in str(error):
             return read_rows(line_rows(file, text), str(file))
         raise FormatError(f"{file} is not valid JSON: {error}; was it cut off?") from None
-    return read_rows(rows_in(plain, file), str(file))
+    rows = rows_in(plain, file)
+    records = read_rows(rows, str(file))
+    return replace(records, notes=(*records.notes, *_other_tables(plain, rows)))
+
+
+def _other_tables(plain: object, rows: object) -> list[Note]:
+    """A warning if the object has further lists of rows, which are not read."""
+    lists = {key: own for key, own in plain.items() if is_table(own)} if isinstance(plain, dict) else {}
+    others = [f"{key} ({len(own):,} rows)" for key, own in lists.items() if own is not rows and len(own) > 1]
+    name = next((key for key, own in lists.items() if own is rows), None)
+    if not others or name is None:
+        return []
+    return [Note("doubt", f"only {name} is read, not {', '.join(others)}; to read another list, save it as a file")]
+
+
+def is_table(plain: object) -> bool:
+    return isinstance(plain, list) and bool(plain) and all(isinstance(row, dict) for row in plain)
 
 
 def read_trials(files: Sequence[Path], place: str) -> Records:
@@ -67,7 +83,7 @@ def _trials_in(file: Path) -> list[Mapping[str, Any]]:
         raise FormatError(f"{file} is not valid JSON: {error}") from None
     under = [plain.get(key) for key in ROWS_UNDER] if isinstance(plain, dict) else [plain]
     for rows in under:
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        if is_table(rows):
             return [*rows]
     if not isinstance(plain, dict):
         raise FormatError(f"{file}: {shown(plain)} is not a trial; it must be an object")
