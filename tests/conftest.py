@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
@@ -107,6 +108,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
                     times[name] += report.duration
         lines = (f"{name} {ceil(time)}\n" for name, time in sorted(times.items()) if time > LONGEST)
         SLOW.write_text("".join(lines))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What thousands of tests and all libraries consist of stays: no later search for garbage looks at it again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

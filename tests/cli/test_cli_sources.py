@@ -29,9 +29,10 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
-@pytest.fixture
-def storage(tmp_path: Path) -> Path:
-    path = tmp_path / "studies.db"
+@pytest.fixture(scope="module")
+def storage(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two studies, which are only read."""
+    path = tmp_path_factory.mktemp("studies") / "studies.db"
     for name in ("one", "it's two"):
         study = optuna.create_study(storage=f"sqlite:///{path}", study_name=name, direction="maximize")
         study.add_trials(
