@@ -146,8 +146,13 @@ class ResultCache(Generic[Value]):
         return ResultCache, (self._most,)  # results can be computed again, but locks cannot be pickled
 
 
+def _after_fork() -> None:
+    for cache in list(_CACHES):
+        cache.after_fork()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: [cache.after_fork() for cache in list(_CACHES)])
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def digest_of(values: NDArray[Any]) -> tuple[str, int, int]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
@@ -53,7 +53,7 @@ def _other_tables(plain: object, rows: object) -> list[Note]:
     return [Note("doubt", f"only {name} is read, not {', '.join(others)}; to read another list, save it as a file")]
 
 
-def is_table(plain: object) -> bool:
+def is_table(plain: object) -> TypeGuard[list[Mapping[str, Any]]]:
     return isinstance(plain, list) and bool(plain) and all(isinstance(row, dict) for row in plain)
 
 
@@ -107,7 +107,7 @@ def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
 
 
 def rows_in(plain: object, file: object) -> list[Mapping[str, Any]]:
-    if isinstance(plain, list) and plain and all(isinstance(row, dict) for row in plain):
+    if is_table(plain):
         return plain
     if isinstance(plain, dict) and plain:
         for layout in (_under_a_key, _by_column, _columns_under_a_key, _by_trial):
@@ -121,7 +121,7 @@ def _under_a_key(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
     """The rows of a table inside an object, such as {"trials": [{…}, …]}; None if the object contains no table."""
     for key in (*ROWS_UNDER, *plain):
         rows = plain.get(key)
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        if is_table(rows):
             return rows
         if key in ROWS_UNDER and isinstance(rows, dict) and _by_trial(rows):
             return _by_trial(rows)
