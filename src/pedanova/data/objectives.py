@@ -397,10 +397,17 @@ def guess_directions(
     metadata = metadata or SourceMetadata()
     several = isinstance(objective, list | tuple) and all(isinstance(one, str) for one in objective)
     names = list(objective) if several else [objective]  # type: ignore[call-overload]
-    guesses = [_guess(name, columns, metadata, by_rows) for name in names]
+    guesses = [_guess(name, _beside(name, names, columns), metadata, by_rows) for name in names]
     notes = [note for _, note in guesses if note is not None]
     directions = [direction for direction, _ in guesses]
     return (directions if several else directions[0]), notes
+
+
+def _beside(name: object, names: Collection[object], columns: Collection[str]) -> Collection[str]:
+    """The columns without all other objectives, because objectives often contradict each other."""
+    if not isinstance(columns, Mapping):
+        return columns
+    return {other: column for other, column in columns.items() if other == name or other not in names}
 
 
 def known_directions(metadata: SourceMetadata) -> dict[str, Direction]:
