@@ -35,6 +35,8 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"AUC": A, "auc_gower": B}, "AUC", "its name is the most typical of a result"),
         ({"acc": A, "f1": np.sort(B)[::-1]}, "f1", "the rows are sorted by this column"),
         ({"ipc": A, "score": B}, "score", "the most general name"),
+        ({"std_error": A}, "std_error", "the only column"),
+        ({"conservation_error": A, "shape_error": B}, "shape_error", "not a minimum, a maximum or a measure of spread"),
         ({"mean_fitness": A, "std_fitness": B}, "mean_fitness", "not a minimum, a maximum or a measure of spread"),
         ({"split0_score": A, "split1_score": B, "mean_score": A + B}, "mean_score", "the only result that is a mean"),
         ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only validation result"),
@@ -60,6 +62,8 @@ def test_the_result_that_a_table_was_made_for(columns: dict[str, Any], objective
         {"loss_weight": A, "acc_threshold": B},
         {"loss": ["bce"] * ROWS},
         {"acc": np.ones(ROWS)},
+        {"flow": A, "flow_std": B, "std_error": A},  # the error belongs to a result with an unknown name
+        {"final_mass": A, "max_conservation_error": B},
         {"train_acc": A, "val_acc": [*(f"{value:.6f}" for value in B[1:]), "0.5, 0.25"]},  # not a training result
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.data.column import as_column
-from pedanova.data.column_values import Values, full_grid
+from pedanova.data.column_values import Values, crossed_with, full_grid
 from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column
 from pedanova.data.space_inference import step_of_one_run
 
@@ -412,6 +412,53 @@ def test_flags_and_seeds_beside_a_full_grid() -> None:
     assert decided["reached"].doubt is not None
     decided = in_order({**grid, "spread": np.sin(GRID), "reached": RNG.random(32) < 0.5}, "spread")
     assert decided["reached"].name == "result"
+
+
+def test_numbers_that_differ_between_repeats_of_a_configuration_are_results() -> None:
+    case, repeat = np.repeat(np.arange(12), 5), np.tile(np.arange(5), 12)
+    design = {"case_id": case, "repeat": repeat, "n_carts": case // 4 + 2, "n_ramps": case % 2 + 1}
+    left, arrived = RNG.integers(20, 60, 60), RNG.integers(300, 400, 60)
+    decided = in_order({**design, "left": left, "arrived": arrived, "profit": real()}, "profit")
+    assert {name for name, role in decided.items() if role.name == "result"} == {"left", "arrived"}
+    assert "differs between repeats (repeat) of the same case_id" in decided["left"].why
+    assert not {"n_carts", "n_ramps"} & set(doubted(decided))
+    decided = in_order({**design, "lr": real(), "pace": RNG.choice([0.1, 0.2, 0.5], 60), "profit": real()}, "profit")
+    assert decided["lr"].is_setting  # a name of a parameter
+    assert "pace" in doubted(decided)  # round numbers
+    design["repeat"] = np.arange(60)  # each repeat once
+    assert in_order({**design, "left": left, "profit": real()}, "profit")["left"].is_setting
+
+
+def test_columns_that_were_combined_with_a_grid_are_part_of_the_design() -> None:
+    tiles = np.array([(x, y) for x in (3, 5, 9, 17) for y in (2, 7, 11, 26) if x * y < 200])
+    place, side, rep = (codes.ravel() for codes in np.indices((len(tiles), 4, 3)))
+    shape = {"tile_x": tiles[place, 0], "tile_y": tiles[place, 1]}
+    assert not doubted(in_order({"rep": rep, "side": side * 70 + 9, **shape, "t": np.sin(np.arange(len(rep)))}, "t"))
+    one_at_a_time = np.array([(8, 1), (2, 1), (4, 1), (16, 1), (8, 3), (8, 7)])  # an agreed value, then others
+    place, kind, load = (codes.ravel() for codes in np.indices((6, 3, 3)))
+    sweep = {"kind": np.array(["a", "b", "c"])[kind], "load": np.array(["x", "y", "z"])[load]}
+    sweep |= {
+        "banks": one_at_a_time[place, 0],
+        "lanes": one_at_a_time[place, 1],
+        "room": 128 * (one_at_a_time[place, 1] > 1),
+    }
+    decided = in_order({**sweep, "served": place * 7 % 5 + kind * load, "speed": np.sin(np.arange(54))}, "speed")
+    assert doubted(decided) == ["served"]
+    assert crossed_with(["side"], {"side": side, "y": np.arange(len(side)) % 7}, ["y"]) == []
+
+
+def test_an_id_or_a_repeat_is_no_part_of_a_grid() -> None:
+    design = {"case_id": np.repeat(np.arange(4), 8), "run_id": np.tile(np.arange(8), 4)}
+    decided = in_order({**design, "steps": np.arange(32) * 7 % 29 + 40, "loss": np.sin(GRID)}, "loss")
+    assert not any("grid" in role.in_words() for role in decided.values())
+
+
+def test_parameters_with_names_like_those_of_others_are_not_doubted() -> None:
+    odd = [1, 3, 4, 4, 4, 9, 13, 13, 13, 14]
+    numbers = {name: RNG.choice(odd, ROWS) for name in ("K1", "K2", "n_carts", "bin_count", "generations", "kp")}
+    table = {"n_layers": RNG.choice([2, 4, 8], ROWS), **numbers, "acc": real(), "test_acc": real()}
+    assert not doubted(in_order(table, "acc"))
+    assert doubted(in_order({"n_layers": table["n_layers"], "K1": numbers["K1"], "acc": real()}, "acc")) == ["K1"]
 
 
 def test_summaries_without_a_stem_and_speeds() -> None:

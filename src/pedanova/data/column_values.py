@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,6 +27,8 @@ LEAST_DRAWN = 100  # rows that show that numbers were drawn at random, if no oth
 EVEN = 2.0  # Kolmogorov's statistic, which one of 1,500 uniform draws exceeds
 LARGEST = 1e100  # parameters have no larger values
 MOSTLY = 0.8  # share of round numbers among numbers that people choose
+MOST_COMPARED = 300  # columns that are compared in pairs
+MOST_CELLS = 0.9  # share of its combinations that a nearly complete design has
 MOST_TEXTS = 0.6  # distinct texts per row, above which a column is not a category
 ROUND = (0.0, *range(10_000, 100_000, 10_000), 12_500, 15_000, 25_000, 75_000)  # mantissas of round numbers
 SMOOTH = 0.1  # changes of direction per row, below which a column is smooth
@@ -265,7 +267,7 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
     for name, column in columns.items():
         codes, times = np.unique(column, return_inverse=True, return_counts=True)[1:]
         levels = len(times)
-        if levels == 1 or any(len(np.unique(one * levels + codes)) == one.max() + 1 for one in factors.values()):
+        if levels == 1 or any(tells(one, codes) for one in factors.values()):
             continue
         balanced = 2 * levels <= len(codes) and times.min() == times.max()
         places, mixed = np.unique(grid * levels + codes, return_inverse=True) if balanced else ([], grid)
@@ -278,18 +280,42 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
     return list(factors), others
 
 
-def told_by(name: str, codes: Mapping[str, NDArray[np.int64]]) -> list[str]:
-    """Columns whose value is determined by one column; constants and one-to-one copies are left out.
+def crossed_with(factors: Sequence[str], columns: Mapping[str, NDArray[Any]], others: Iterable[str]) -> list[str]:
+    """Find other columns whose combinations occur with nearly all combinations of the factors, nearly once each."""
+    grid, found = joint_codes(columns[name] for name in factors), list[str]()
+    joint, filled = np.zeros(len(grid), dtype=np.int64), int(grid.max()) + 1
+    for name in others:
+        more = joint_codes([joint, columns[name]])
+        cells = len(np.unique(joint_codes([grid, more])))
+        if cells > filled and cells >= MOST_CELLS * (grid.max() + 1) * (more.max() + 1):
+            joint, filled, found = more, cells, [*found, name]
+    return found if filled >= MOSTLY * len(grid) else []
 
-    Examples
-    --------
-    >>> told_by("name", {"name": np.arange(6) % 4, "width": np.arange(6) % 2, "depth": np.arange(6) // 2})
-    ['width']
-    """
-    last = int(codes[name].max())
-    fewer = ((other, code, int(code.max())) for other, code in codes.items())
-    several = ((other, code, most) for other, code, most in fewer if 0 < most < last)
-    return [other for other, code, most in several if len(np.unique(codes[name] * (most + 1) + code)) == last + 1]
+
+def joint_codes(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+    """Number the combinations of values in the rows: 0, 1, 2, …"""
+    joint, *others = (np.unique(column, return_inverse=True)[1] for column in columns)
+    for codes in others:
+        joint = np.unique(joint * (codes.max() + 1) + codes, return_inverse=True)[1]
+    return joint
+
+
+def in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
+    rows = max((len(one.present) for one in columns.values()), default=0)
+    return {name: one.present for name, one in columns.items() if one.full and len(one.present) == rows > 0}
+
+
+def computed(settings: Mapping[str, Values]) -> set[str]:
+    """Find columns computed from another column, such as compression ratios: few different values with many digits."""
+    whole = {name: one for name, one in in_every_row(settings).items() if settings[name].is_few}
+    odd = [name for name in whole if settings[name].kind == "numbers" and not settings[name].are_short]
+    codes = {name: joint_codes([column]) for name, column in whole.items() if odd and len(whole) <= MOST_COMPARED}
+    return {name for name in odd if any(tells(codes[other], codes[name]) for other in codes if other != name)}
+
+
+def tells(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    """Whether the code in `one` determines that in `other`."""
+    return len(np.unique(one * (other.max() + 1) + other)) == int(one.max()) + 1
 
 
 def moving_together(columns: Mapping[str, NDArray[Any]], candidates: Collection[str]) -> dict[str, list[str]]:

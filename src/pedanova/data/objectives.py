@@ -19,6 +19,7 @@ from pedanova.data.column_values import is_word
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
 from pedanova.data.vocabulary import (
+    BEFORE_RESULTS,
     COSTS,
     DEVIATIONS,
     FLIPS,
@@ -40,7 +41,7 @@ from pedanova.data.vocabulary import (
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 from pedanova.space.values import Label, shown
 
-SPREAD = DEVIATIONS - MIDDLES
+SPREAD = (DEVIATIONS - MIDDLES) | {"spread", "conservation"}
 SINGLE = (("score",), ("objective",), ("fitness",))  # names of the main result in a table with several results
 PLAIN_NAMES = (("value",), ("objective", "value"), ("objective",))
 LEAST_VALUES = 12  # the fewest distinct values of a column whose name may also be that of a parameter
@@ -89,6 +90,9 @@ def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
     """
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
+    others = [words_of(name) or ("",) for name in columns if name not in numbers]
+    if any(words[0] in BEFORE_RESULTS or words[-1] in SPREAD for words in others):  # what a standard error belongs to
+        numbers = numbers if any((SPREAD - {"min", "max"}).isdisjoint(words_of(name)) for name in numbers) else []
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]
 
 

@@ -10,17 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import dropwhile, groupby, islice
+from itertools import dropwhile, groupby
 from operator import itemgetter
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
-from pedanova.data.column_values import FEW_NUMBERS, LEAST_GRID, LEAST_ROWS, Values, full_grid, moving_together, told_by
+from pedanova.data.column_values import (
+    FEW_NUMBERS,
+    LEAST_GRID,
+    LEAST_ROWS,
+    MOST_COMPARED,
+    Values,
+    computed,
+    crossed_with,
+    full_grid,
+    in_every_row,
+    joint_codes,
+    moving_together,
+    tells,
+)
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
@@ -28,7 +40,6 @@ from pedanova.data.vocabulary import (
     COSTS,
     COUNTED,
     COUNTS,
-    DEVIATIONS,
     DIFFERENCES,
     FAILURES,
     FRACTIONS,
@@ -43,6 +54,7 @@ from pedanova.data.vocabulary import (
     SUMMARIES,
     UNCLEAR,
     UNITS,
+    form_of,
     has_head,
     is_limit,
     is_setting_name,
@@ -50,6 +62,7 @@ from pedanova.data.vocabulary import (
     known_form,
     last_telling,
     state_of,
+    stem_of,
     words_of,
 )
 from pedanova.errors import Arg, Word, listed
@@ -89,6 +102,7 @@ TIME_TEXT = re.compile(
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
+SIZES = {"size", "sizes", "count", "counts", "generations", "cells"}  # last words of parameters left of the results
 REMARKS = re.compile(
     r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?|units?)|message|.*error_?m(essage|sg)|traceback|.*reason)$",
     re.I,
@@ -102,7 +116,6 @@ EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 
 LONG_TEXT = 60  # mean number of characters
 MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
-MOST_COMPARED = 300  # columns that are compared in pairs
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
 
@@ -185,7 +198,7 @@ def roles_of(
     single = sum(one.is_permutation for one in values.values()) == 1
     families: dict[tuple[str, ...], list[str]] = {}
     for name in names:
-        families.setdefault(_stem(name), []).append(name)
+        families.setdefault(stem_of(name), []).append(name)
     # A dict of results, such as bleu.bleu and bleu.length_ratio
     dicts = {parts[0] for parts in (name.rpartition(".") for name in names) if _tells(parts[0]) and _tells(parts[2])}
     roles = {}
@@ -194,7 +207,7 @@ def roles_of(
         if name.rpartition(".")[0] in dicts:
             clues_on.append(Clue("result", SURE, "belongs to a result"))
         if one.kind == "numbers":
-            clues_on += _by_summaries(name, {other: values[other] for other in families[_stem(name)]})
+            clues_on += _by_summaries(name, {other: values[other] for other in families[stem_of(name)]})
         roles[name] = _decided(clues_on)
 
     def named_after(name: str, others: Collection[str]) -> bool:
@@ -205,7 +218,7 @@ def roles_of(
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (_beside_grid, _names_of_configurations, _beside_families, _without_evidence, _flags, _copies):
+    for rule in (_repeats, _beside_grid, _names_of_configurations, _families, _without_evidence, _flags, _copies):
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
@@ -214,9 +227,9 @@ def roles_of(
 
 def _by_summaries(name: str, family: Mapping[str, Values]) -> Iterator[Clue]:
     """Clues from columns that summarise the same result, such as acc_mean, acc_std and acc_max."""
-    summaries = {words_of(other)[-1]: one for other, one in family.items() if words_of(other) != _stem(name)}
+    summaries = {words_of(other)[-1]: one for other, one in family.items() if words_of(other) != stem_of(name)}
     ends = summaries.keys()
-    if _stem(name) != words_of(name):
+    if stem_of(name) != words_of(name):
         if len(family) > 1 and (not family[name].is_few or not {"min", "max"} >= ends):
             yield Clue("result", SURE, "one of several summaries of a result")
     elif MIDDLES.isdisjoint(ends) and any(not summaries[end].looks_chosen for end in ends - {"min", "max"}):
@@ -369,9 +382,8 @@ def _by_texts(name: str, values: Values) -> Iterator[Clue]:
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
     elif _is_id(name) and len(texts) > 1:
-        yield Clue(
-            "identifier", FAIR if name.lower() in ("id", "uuid") else SLIGHT, "looks like an id, not a parameter"
-        )
+        weight = FAIR if name.lower() in ("id", "uuid") else SLIGHT
+        yield Clue("identifier", weight, "looks like an id, not a parameter")
 
 
 def _kind_of_texts(texts: Sequence[str]) -> str:
@@ -397,12 +409,6 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
         if values.kind == "words" and _decided([*_by_name(name, values), *_by_texts(name, values)]).name == "status":
             candidates.append((None in states, name))
     return min(candidates, key=itemgetter(0))[1] if candidates else None
-
-
-def _stem(name: str) -> tuple[str, ...]:
-    """The words of a name, without a word for a summary at the end: acc_mean, acc_std and acc_best -> ("acc",)."""
-    words = words_of(name)
-    return words[:-1] if words and words[-1].rstrip("0123456789") in DEVIATIONS | {"best", "worst"} else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,11 +463,6 @@ class KnownColumns:
         return replace(self.roles[name], doubt=Clue(other, SLIGHT, why))
 
 
-def _in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
-    rows = max((len(one.present) for one in columns.values()), default=0)
-    return {name: one.present for name, one in columns.items() if one.full and len(one.present) == rows > 0}
-
-
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     """Find columns with names of configurations: such a name determines at least two other parameters."""
     values = known.values
@@ -470,14 +471,13 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     new = {name: Role("text", "its values are names of other columns") for name in varied}
     if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
         return new
-    some = {name: names[name].some for name in _in_every_row(names) if names[name].varies}
-    codes = {name: np.unique(column, return_inverse=True)[1] for name, column in some.items()}
-    configurations = np.unique(np.stack([*codes.values()]), axis=1).shape[1] if codes else 0
+    codes = {name: joint_codes([names[name].some]) for name in in_every_row(names) if names[name].varies}
+    configurations = joint_codes(codes.values()).max() + 1 if codes else 0
     for name in codes:
         named = _is_id(name)
         if values[name].kind != "words" and not named:
             continue
-        told = told_by(name, codes)
+        told = [o for o, code in codes.items() if 0 < code.max() < codes[name].max() and tells(codes[name], code)]
         repeats = codes[name].max() + 1 < len(codes[name])
         every = len(told) == len(codes) - 1
         many = 2 * (codes[name].max() + 1) >= configurations and len(told) > 2
@@ -488,32 +488,55 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     return new
 
 
+def _repeats(known: KnownColumns) -> dict[str, Role]:
+    """Find numbers that differ between repeats of the same configuration; they are results."""
+    roles, kinds = known.roles, ("parameter", "identifier", "seed")
+    whole = in_every_row({name: one for name, one in known.values.items() if roles[name].name in kinds})
+    rows = max(map(len, whole.values()), default=0)
+    seeds = [name for name in whole if roles[name].name == "seed" and 1 < len(np.unique(whole[name])) <= rows / 2]
+    usable = seeds and len(whole) <= MOST_COMPARED and LEAST_GRID <= rows <= MOST_GRID
+    same = crossed_with(seeds, whole, (name for name in whole if name not in seeds)) if usable else []
+    new = {name: replace(roles[name], proven=True) for name in same}
+    for name in (name for name in whole if same and roles[name].is_setting and name not in same):
+        one, codes = known.values[name], [joint_codes(whole[other] for other in same), joint_codes([whole[name]])]
+        differ = np.bincount(np.unique(np.stack(codes), axis=1)[0]) > 1
+        if np.mean(differ) > 0.5 and one.kind != "words" and not is_setting_name(name, number=True):
+            why = f"differs between repeats ({listed(seeds)}) of the same {listed(same, most=4)}"
+            new[name] = known.doubted(name, why) if one.looks_chosen else Role("result", why)
+    return new
+
+
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     """Find numeric columns that are not part of a full grid; they are results or doubtful parameters."""
     settings = known.settings(doubted=True)
-    seeds = {name: known.values[name] for name, role in known.roles.items() if role.name == "seed"}
-    whole = _in_every_row({**settings, **seeds})
+    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and _is_id(n))}
+    whole = in_every_row({name: one for name, one in settings.items() if name not in seeds} | seeds)
     rows = max(map(len, whole.values()), default=0)
-    few = (settings[name] for name in whole if name in settings and settings[name].is_few)
-    if not LEAST_GRID <= rows <= MOST_GRID or sum(islice((1 for one in few if one.is_balanced), 2)) < 2:
+    crossing, others = full_grid(whole) if LEAST_GRID <= rows <= MOST_GRID else ([], [])
+    factors = [name for name in crossing if name not in seeds]
+    if len(factors) < 2:
         return {}
-    factors, others = full_grid(whole)
     grid = f"the table has every combination of {listed(factors, most=4)}"
-    repeated = not seeds.keys().isdisjoint(factors)  # if so, a parameter may depend on the others
+    repeated = len(factors) < len(crossing)  # if so, a parameter may depend on the others
     behind = known.behind()
     before = [name for name in factors if name in known.settings() and name not in behind]
     new = {name: Role("parameter", grid, proven=True) for name in before}
+    joint = crossed_with(crossing, whole, (name for name in others if name not in behind))
+    once = joint or 2 * (joint_codes(whole[name] for name in crossing).max() + 1) > rows
     for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
         one, named = settings[name], has_head(name)
+        kept = is_setting_name(name, number=True) or (one.is_few and (named or (repeated and one.are_round)))
         measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
-        if name in behind or (measured and not named):
+        if any(tells(joint_codes([whole[other]]), joint_codes([whole[name]])) for other in joint):
+            new[name] = replace(known.roles[name], proven=name in joint)
+        elif name in behind or (measured and not named):
             new[name] = Role("result", f"is not part of the grid ({grid})")
-        elif not (one.is_few and (named or (repeated and one.are_round))) and not is_setting_name(name, number=True):
+        elif once and not kept:
             new[name] = known.doubted(name, f"is not part of the grid ({grid})")
     return new
 
 
-def _beside_families(known: KnownColumns) -> dict[str, Role]:
+def _families(known: KnownColumns) -> dict[str, Role]:
     """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time."""
     names = {words_of(name): name for name in (*known.objectives, *known.roles)}
     new = {}
@@ -538,17 +561,18 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     """
     settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
     named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
-    chosen = {name for name, one in settings.items() if one.looks_chosen} - _computed(settings)
+    chosen = {name for name, one in settings.items() if one.looks_chosen} - computed(settings)
     design = {name for name in settings if known.roles[name].proven}
     counts = {name for name, one in settings.items() if one.kind != "words" and not np.any(one.some % 1)}
     rounded = {name for name in named if name not in counts or settings[name].are_round}
     sure = design | {name for name in rounded if words_of(name)[0] not in BEFORE_RESULTS}
     likely = named | chosen | design
-    homes = [
-        group for group in groups if group.is_first or _are_parameters(settings.keys() & group.names, sure, likely)
-    ]
+    mostly = [group for group in groups if 2 * len(likely & {*group.names}) > len(settings.keys() & group.names)]
+    homes = [group for group in groups if group.is_first or (group in mostly and not sure.isdisjoint(group.names))]
     homes = homes or [group for group in groups[:1] if not chosen.isdisjoint(group.names)]
     home = {name for group in homes for name in group.names}
+    many = [name for name in settings if name in home and not settings[name].is_few]
+    odd = many if len(many) == 1 and len(settings.keys() & home) > 2 else []  # each other parameter has few values
     drawn = any(not settings[name].is_few for name in (named & home) - chosen)  # a random search
     every = known.settings(doubted=True)
     alone = len(every) == 1 or not (likely or any(map(is_setting_name, every)))
@@ -561,14 +585,17 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         for name, others in _together(known, unsure).items()
         if name not in front or words_of(name)[-1] in AMBIGUOUS or len(front.intersection(others)) > 1
     }
+    forms = [form_of(name) for name in front | (likely & home)]
     new = {}
     for name in unsure:
         one = settings[name]
+        usual = name in front and one.is_few and words_of(name)[-1] in SIZES
+        usual |= forms.count(form_of(name)) > (name in front) and (one.is_few or not form_of(name).endswith("_"))
         if name in together:
             why = f"is strongly correlated with {listed(together[name], most=3)}, as results of a run often are"
         elif name not in home:
             why = "its column stands between columns of results"
-        elif alone or (one.looks_drawn(beside=drawn) and (drawn or not _is_odd(name, settings, home))):
+        elif usual or alone or (one.looks_drawn(beside=drawn) and (drawn or name not in odd)):
             continue
         else:
             why = "neither its name nor its values are typical of a parameter"
@@ -601,36 +628,11 @@ def _copies(known: KnownColumns) -> dict[str, Role]:
     return {name: known.doubted(name, f"has the same values as {other}") for name, other in alike.items()}
 
 
-def _is_odd(name: str, settings: Mapping[str, Values], home: Collection[str]) -> bool:
-    """Whether this column has many different numbers, but each other parameter has only a few values."""
-    others = [one for other, one in settings.items() if other != name and other in home]
-    return not settings[name].is_few and len(others) > 1 and all(one.is_few for one in others)
-
-
-def _computed(settings: Mapping[str, Values]) -> set[str]:
-    """Find columns computed from another column, such as compression ratios: few different values with many digits."""
-    whole = {name: one for name, one in _in_every_row(settings).items() if settings[name].is_few}
-    odd = [name for name in whole if settings[name].kind == "numbers" and not settings[name].are_short]
-    if not odd or len(whole) > MOST_COMPARED:
-        return set()
-    codes = {name: np.unique(column, return_inverse=True)[1] for name, column in whole.items()}
-
-    def tells(other: str, name: str) -> bool:
-        pairs = codes[other] * (codes[name].max() + 1) + codes[name]
-        return other != name and len(np.unique(pairs)) == codes[other].max() + 1
-
-    return {name for name in odd if any(tells(other, name) for other in codes)}
-
-
-def _are_parameters(names: Collection[str], sure: set[str], likely: set[str]) -> bool:
-    return not sure.isdisjoint(names) and 2 * len(likely.intersection(names)) > len(names)
-
-
 def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str]]:
     """For each column in `names`, the parameters, results and costs that have a strong rank correlation with it."""
     kinds = ("parameter", "result", "time")
     measured = {name: known.values[name] for name, role in known.roles.items() if role.name in kinds}
-    whole = {name: one for name, one in _in_every_row(measured).items() if measured[name].levels is None}
+    whole = {name: one for name, one in in_every_row(measured).items() if measured[name].levels is None}
     stamps = {name for name in whole if known.roles[name].name == "time" and measured[name].rises}
     numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers" and name not in stamps}
     names = [name for name in names if name in numbers]

@@ -80,9 +80,10 @@ COSTS = _words(
     "duration elapsed took latency seconds secs time timestamp flops macs joules"
 )  # words for the cost of a run
 # These show the direction of an objective, but may also be parameters.
-ONLY_UP = _words("gain efficiency coverage volume diversity passed correct solved accepted converged")
+ONLY_UP = _words("gain efficiency bitrate coverage volume diversity passed correct solved accepted converged")
 ONLY_DOWN = _words(
-    "failed crashed diverged cost memory entropy divergence gap violation violations failures distance size risk"
+    "failed crashed diverged cost memory entropy divergence gap violation violations failures distance size risk "
+    "cycles penalty collisions"
 )
 LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word "score", which is then minimised
 
@@ -145,7 +146,7 @@ NAMES = HEADS | _words(
     "epoch structure architecture arch backbone channels filters neurons hidden nodes blocks embed embedding vocab "
     "length lookback lag lags seq neighbors clusters components degree eta subsample bytree bylevel leaf bins "
     "criterion solver booster algorithm classifier policy sampler jobs workers threads accum rounds sigma tau rho nu "
-    "mu theta rank topk"
+    "mu theta rank topk kp ki kd"
 )  # last words of parameters, unless another word is that of a result
 AMBIGUOUS = _words(
     "rate ratio fraction frac size level samples features weight weights iterations iters steps epochs length rank "
@@ -250,6 +251,17 @@ def _head(words: tuple[str, ...]) -> tuple[str, ...]:
     return *words[:-1], words[-1].rstrip("0123456789") or words[-1]
 
 
+def stem_of(name: str) -> tuple[str, ...]:
+    """The words of a name, without a word for a summary at the end: acc_mean, acc_std and acc_best -> ("acc",)."""
+    words = words_of(name)
+    return words[:-1] if words and words[-1].rstrip("0123456789") in DEVIATIONS | {"best", "worst"} else words
+
+
+def form_of(name: str) -> str:
+    """What similar names have in common: S1 and S2 -> "s", block_x -> "block", num_cooks -> "num_"."""
+    return re.sub(r"^((n|num|max|min)_).+|\d+|[_ ][a-z]$", r"\1", name.lower())
+
+
 def direction_by_name(name: str) -> Direction | None:
     """Whether a result called `name` is minimised or maximised; None if the name does not show the direction.
 
@@ -258,9 +270,10 @@ def direction_by_name(name: str) -> Direction | None:
     >>> [direction_by_name(name) for name in ("val/accuracy", "neg_mean_squared_error", "test_err", "y")]
     ['maximize', 'maximize', 'minimize', None]
     """
-    telling = last_telling(name)
+    telling, words = last_telling(name), words_of(name)
     if telling is None:
-        return None
+        is_speed = words[-2:-1] == ("per",) and words[-1] in UNITS["time"]
+        return "maximize" if is_speed else "minimize" if words[1:] and words[-1] in ("ns", "us", "ms") else None
     word, turned = telling
     up = word in RESULTS_UP or word in ONLY_UP
     return "maximize" if up != turned else "minimize"
