@@ -30,7 +30,6 @@ from pedanova.measures.share import ratio_of, shares
 from pedanova.measures.smoothing import Smoothing, Stack, bandwidth, reflected_matrix, scott_bandwidth
 from pedanova.space.grid import Block, Reals, blocks_of
 
-LEAST_PRINTED = 0.001  # the lowest end of an interval if the effect is clear; smaller shares are printed as 0 %
 MOST_FOR_DRAWS = 64  # cells of a block for p-values; intervals use as many as the kernel needs
 FINEST, COARSEST = 160, 40
 SAME_WIDTH = math.log(1.08)  # widths that differ by less than 8 % are made equal
@@ -500,9 +499,9 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
     adjusted = holm([one.p_value for one in sureness], np.array([row.varied for row in rows]))
     result = []
     for row, one, p in zip(rows, sureness, adjusted.tolist(), strict=True):
-        # The interval always contains the share. It contains 0 if, and only if, the effect is not clear.
+        # The interval always contains the share, and also 0 if the effect is not clear.
         clear = p <= LEVEL and row.share >= WORTH_A_WORD
-        low, high = min(max(one.low, LEAST_PRINTED), row.share) if clear else 0.0, max(one.high, row.share, 0.0)
+        low, high = min(one.low, max(0.0, row.share)) if clear else 0.0, max(one.high, row.share, 0.0)
         sure = {"low": low, "high": high, "p_value": one.p_value, "p_adjusted": p, "deviation": one.deviation}
         result.append(replace(row, **sure, significant=clear) if row.varied else row)
     return result
