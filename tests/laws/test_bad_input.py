@@ -258,6 +258,7 @@ def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
 
 @settings(max_examples=250)
 @example(table={"x": [None, None], "id": [0.0, 1.7976931348623157e308], "y": [0.0, 0.0]}, nan="drop", kind=dict)
+@example(table={"é": [0] * 10 + [2], "y": [0.0] * 11}, nan="drop", kind=dict)
 @given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))
 def test_any_table_is_counted_or_refused(table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]) -> None:
     try:

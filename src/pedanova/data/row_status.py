@@ -353,7 +353,7 @@ def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column |
 
 def failed_rows(name: str, column: Column) -> Mask | None:
     """A mask of the rows that failed according to a yes/no column or a column of error texts; None for others."""
-    word = (words_of(name) or ("",))[-1]
+    word = words_of(name)[-1]
     flags = flags_of(column) if word in OUTCOMES else None
     if flags is not None:
         return ~flags & ~column.absent() if word in GOOD_OUTCOMES else flags

@@ -172,12 +172,12 @@ WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 @lru_cache(maxsize=1 << 15)  # more than a wide table has columns, because each name is asked for several times
 def words_of(name: str) -> tuple[str, ...]:
-    """The words of a name, in lower case.
+    """The words of a name, in lower case; there is at least one.
 
     Examples
     --------
-    >>> words_of("mean_valAUC@1")
-    ('mean', 'val', 'auc', '1')
+    >>> words_of("mean_valAUC@1"), words_of("é")
+    (('mean', 'val', 'auc', '1'), ('é',))
     """
     words: list[str] = []
     joined = JOINED.sub("crossentropy", name.replace("²", "2").replace("'", ""))
@@ -185,7 +185,7 @@ def words_of(name: str) -> tuple[str, ...]:
         whole = run.lower()
         in_vocabulary = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
         words += [whole] if in_vocabulary else [word.lower() for word in WORD.findall(run)]
-    return tuple(words)
+    return tuple(words) or (name.lower(),)
 
 
 RESULTS = RESULTS_UP | RESULTS_DOWN
