@@ -92,12 +92,17 @@ def test_a_space_can_be_written_edited_and_used(run: Run, tmp_path: Path) -> Non
     assert set(json.loads(out)) == set(plain)
 
 
+def first_lines(out: str) -> str:
+    """What stands above the table, in one line."""
+    return " ".join(out.split("\n\n")[0].split())
+
+
 def test_the_first_lines_name_the_columns_that_are_left_out(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     rows = [f"2026-01-{i % 3 + 1:02},run{i},{i % 5},{(i * 37 % 40) / 7:.9f},{i * 3.7}" for i in range(40)]
     file.write_text("day,run_id,depth,acc,train_time_s\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file))
-    first = " ".join(out.split("\n\n")[0].split())
+    first = first_lines(out)
     words = "- left out: day, run_id, train_time_s (--roles says why); --params selects the columns to use"
     assert (code, words in first) == (0, True)
     assert "left out" not in run("analyze", str(file), "--objective", "acc", "--params", "depth")[1]
@@ -108,7 +113,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     rows = [f"{i % 2},{'ab'[i // 2 % 2]},{(i * 37 % 40) / 7:.9f},{i * 11 % 17}" for i in range(40)]
     file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file))
-    first = " ".join(out.split("\n\n")[0].split())
+    first = first_lines(out)
     assert (
         code,
         "trades might not be a parameter (--roles says why); leave it out with --exclude trades" in first,
@@ -116,7 +121,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     _, roles, _ = run("analyze", str(file), "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     _, out, _ = run("analyze", str(file), "--exclude", "depth,kind")
-    first = " ".join(out.split("\n\n")[0].split())
+    first = first_lines(out)
     assert "trades might not be a parameter, but there is no better column (--roles says why); list" in first
     file.write_text("depth,kind,acc,trades\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
     _, out, _ = run("analyze", str(file))  # the other two never vary
@@ -124,7 +129,7 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
-    first = " ".join(out.split("\n\n")[0].split())
+    first = first_lines(out)
     assert "the space is read from space.json next to the log; pass --space FILE to use another" in first
     assert "trades" not in first
 

@@ -90,7 +90,7 @@ def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
     """
     named = [name for name in columns if _tells_result(name)]
     numbers = [name for name in named if _differs(name, columns[name])]
-    others = [words_of(name) or ("",) for name in columns if name not in numbers]
+    others = [words_of(name) for name in columns if name not in numbers]
     if any(words[0] in BEFORE_RESULTS or words[-1] in SPREAD for words in others):  # what a standard error belongs to
         numbers = numbers if any((SPREAD - {"min", "max"}).isdisjoint(words_of(name)) for name in numbers) else []
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]

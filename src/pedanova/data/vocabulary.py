@@ -237,7 +237,7 @@ def is_setting_name(name: str, *, number: bool = False) -> bool:
     >>> [is_setting_name(name) for name in ("learning_rate", "dropout_2", "detection_rate", "batch_size", "size")]
     [True, True, False, True, False]
     """
-    *before, head = _head(words_of(name) or ("",))
+    *before, head = _head(words_of(name))
     if head not in NAMES or (head in HEADS and not has_head(name)):
         return False
     if head in AMBIGUOUS:

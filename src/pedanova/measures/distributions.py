@@ -212,3 +212,16 @@ def holm(
     adjusted = np.ones(len(p))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return adjusted
+
+
+FAR = 8.0  # standard deviations of the root
+
+
+def far_above(seen: float | Reals, drawn: Reals) -> Any:
+    """Whether `seen` is so far above the values drawn by chance (last axis) that no further one would reach it.
+
+    The values are sums of squares. Their roots have tails at most as heavy as those of a normal distribution.
+    """
+    roots = np.sqrt(np.maximum(drawn, 0.0))
+    most = np.maximum(roots.max(axis=-1), roots.mean(axis=-1) + FAR * roots.std(axis=-1))
+    return np.sqrt(np.maximum(seen, 0.0)) > most

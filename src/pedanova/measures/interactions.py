@@ -31,7 +31,7 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.distributions import LEVEL, holm
+from pedanova.measures.distributions import LEVEL, far_above, holm
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.share import ratio_of
 from pedanova.space.grid import Reals
@@ -350,7 +350,7 @@ EMPTY = 1e-12  # eigenvalues below this part of the largest are rounding errors
 FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; this many as large as the data end the test
 STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; this many as large as the data end the test
 NEARLY_NORMAL = 10.0  # binomial counts with at least this variance are drawn as normal numbers
-ENOUGH_TO_TELL, FAR = 299, 8.0  # after so many draws, a value whose root is so many deviations away is never reached
+ENOUGH_TO_TELL = 299  # draws that show whether a value is far above chance
 AT_A_TIME = 2_000  # draws held in memory
 MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn together
 
@@ -486,8 +486,7 @@ def chance_of(seen: float, again: Callable[[int], Reals], *, most: int) -> float
             count += len(drawn[-1])
         if reached >= enough:
             break
-        roots = np.sqrt(np.concatenate(drawn))
-        if count >= ENOUGH_TO_TELL and least > max(roots.max(), roots.mean() + FAR * roots.std()) ** 2:
+        if count >= ENOUGH_TO_TELL and far_above(least, np.concatenate(drawn)):
             return 1 / (1 + most)
     return (1 + reached) / (1 + count)
 

@@ -22,7 +22,7 @@ from pedanova.base.threads import ResultCache
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, mid_ranks, regimes_of
-from pedanova.measures.distributions import normal_below, normal_height, normal_quantile
+from pedanova.measures.distributions import far_above, normal_below, normal_height, normal_quantile
 from pedanova.space.grid import Block, Grid, Reals
 
 SIDE = 45  # there are at least SIDE² permutations,
@@ -41,7 +41,6 @@ Singles: TypeAlias = NDArray[np.float32]
 MANY = 100  # target rows from which sums of permuted scores count as normal
 SOME = 16  # SOME² permutations are drawn first
 CLEAR = 0.1  # if this part of them reaches the observed value, no more are drawn
-FAR = 8.0  # nor if its root is this many standard deviations above theirs, because no permutation would reach it
 UNLIKELY = 2  # factor for the p-value without the shift, which is rarely needed
 SAME = 1e-5  # relative difference below which a permuted statistic counts as equal
 MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
@@ -390,8 +389,7 @@ class Permutations:
         first = self.statistics(scores, design, shift, parameter=parameter, side=min(SOME, self.side))
         if (np.count_nonzero(first >= seen[:, None], axis=1) >= CLEAR * first.shape[1]).all():
             return part_of_least(first, seen)
-        roots = np.sqrt(np.maximum(first, 0.0))
-        if (np.sqrt(seen) > roots.mean(axis=1) + FAR * roots.std(axis=1)).all():
+        if far_above(seen, first).all():
             return 1 / (1 + self.side**2)
         return part_of_least(self.statistics(scores, design, shift, parameter=parameter), seen)
 
