@@ -7,22 +7,35 @@ unless its name, its values or its position suggest a parameter.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby
 from operator import itemgetter
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
+from pedanova.data.column_clues import (
+    FAIR,
+    MARKS,
+    PRIOR,
+    SLIGHT,
+    SURE,
+    Clue,
+    RoleName,
+    beside_objectives,
+    by_name,
+    by_summaries,
+    by_texts,
+    by_values,
+    is_id,
+    tells_result,
+)
 from pedanova.data.column_values import (
     FEW_NUMBERS,
     LEAST_GRID,
-    LEAST_ROWS,
     MOST_COMPARED,
     Values,
     computed,
@@ -36,96 +49,20 @@ from pedanova.data.column_values import (
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
-    BOOKKEEPING,
-    COSTS,
-    COUNTED,
-    COUNTS,
-    DIFFERENCES,
-    FAILURES,
-    FRACTIONS,
-    MEMORY,
-    MIDDLES,
-    NOTHING,
-    OUTCOMES,
-    PAST,
-    PROCESSES,
-    RESULTS,
-    SPLITS,
-    SUMMARIES,
-    UNCLEAR,
-    UNITS,
     form_of,
     has_head,
-    is_limit,
     is_setting_name,
-    is_state,
-    known_form,
-    last_telling,
     state_of,
     stem_of,
     words_of,
 )
 from pedanova.errors import Arg, Word, listed
 
-RoleName: TypeAlias = Literal[
-    "objective", "parameter", "result", "identifier", "seed", "status", "time", "budget", "text", "empty"
-]  # fmt: skip
 ARTICLES = {"identifier": "an id", "text": "free text", "empty": "empty"}
-PRIOR = 2  # the weight for a parameter if nothing is known about a column
-SURE, FAIR, SLIGHT = 6, 3, 2  # weights of clues
-MARKS = (
-    "params_", "params.", "params/", "param_", "param.", "config.", "config/", "config:", "hparams.", "hparams/",
-    "hyperparameters.", "hyperparameters/", "hyperparameters_", "hyperparams.", "hp.", "args.", "misc.vals.",
-)  # before a setting's name  # fmt: skip
-INDEX_NAMES = re.compile(r"^(unnamed: ?\d+(\.\d+)*|level_\d+)$", re.IGNORECASE)
-ID_NAMES = re.compile(
-    r"^(unnamed: ?\d+(\.\d+)*|level_\d+|index|idx|id|uuid|number|row|.*_(id|uuid|idx|index|#|no\.?|nr\.?)"
-    r"|(trial|run|config|job|exp|experiment)(_?(id|number|no|num|name))?)$",
-    re.IGNORECASE,
-)
-PLACES = re.compile(
-    r"^(host(name)?|node(_?(ip|name))?|pid|user(name)?|((git|parent|base)_?)?(commit|sha|hash|branch)"
-    r"|.*_(sha(1|256)?|md5|hash|commit|fingerprint))$",
-    re.IGNORECASE,
-)
-SEED_NAMES = re.compile(
-    r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
-    r"|((n|num)_)?(rep|repeat|repetition|replicate|replication)s?|(n|num)_(seeds|folds|runs))$",
-    re.IGNORECASE,
-)
-STATUS_NAMES = re.compile("stat(e|us)|outcome|verdict", re.IGNORECASE)
-STATUS_NAME = re.compile(
-    r"((trial|run|job|exit|final|solver?|task)[_ ]?)?(state|status|outcome|verdict)", re.IGNORECASE
-)  # of a column in which some words may be unknown
-TIME_NAMES = re.compile(r"(date|time_?stamp|_at$|^time$|datetime|_time$)", re.IGNORECASE)
-TIME_TEXT = re.compile(
-    r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)"
-    r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
-)
 SIZES = {"size", "sizes", "count", "counts", "generations", "cells"}  # last words of parameters left of the results
-REMARKS = re.compile(
-    r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?|units?)|message|.*error_?m(essage|sg)|traceback|.*reason)$",
-    re.I,
-)
-DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}", re.I)  # a hash, such as that of a commit
-BUDGET_NAMES = re.compile(
-    r"^(budget|fidelity|rung|n?_?resources?|epoch|(global_?)?step|(training_?)?iteration|round|generation|episode)$",
-    re.I,
-)
-EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
-LONG_TEXT = 60  # mean number of characters
 MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
-
-
-@dataclass(frozen=True, slots=True)
-class Clue:
-    """Evidence that a column has a certain role, with its weight and reason."""
-
-    role: RoleName
-    weight: float
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,18 +137,26 @@ def roles_of(
     for name in names:
         families.setdefault(stem_of(name), []).append(name)
     # A dict of results, such as bleu.bleu and bleu.length_ratio
-    dicts = {parts[0] for parts in (name.rpartition(".") for name in names) if _tells(parts[0]) and _tells(parts[2])}
+    dicts = {
+        parts[0]
+        for parts in (name.rpartition(".") for name in names)
+        if tells_result(parts[0]) and tells_result(parts[2])
+    }
     roles = {}
     for name, one in values.items():
-        clues_on = [*_by_name(name, one), *_by_values(name, one, single=single), *_beside(name, one, objectives)]
+        clues_on = [
+            *by_name(name, one),
+            *by_values(name, one, single=single),
+            *beside_objectives(name, one, objectives),
+        ]
         if name.rpartition(".")[0] in dicts:
             clues_on.append(Clue("result", SURE, "belongs to a result"))
         if one.kind == "numbers":
-            clues_on += _by_summaries(name, {other: values[other] for other in families[stem_of(name)]})
+            clues_on += by_summaries(name, {other: values[other] for other in families[stem_of(name)]})
         roles[name] = _decided(clues_on)
 
     def named_after(name: str, others: Collection[str]) -> bool:
-        return any(clue.weight == SURE for clue in _beside(name, values[name], others))
+        return any(clue.weight == SURE for clue in beside_objectives(name, values[name], others))
 
     siblings = [name for name, role in roles.items() if role.name == "result" and named_after(name, objectives)]
     for name in (name for name, role in roles.items() if role.is_setting and not has_head(name)):
@@ -223,21 +168,6 @@ def roles_of(
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
     return columns, roles
-
-
-def _by_summaries(name: str, family: Mapping[str, Values]) -> Iterator[Clue]:
-    """Clues from columns that summarise the same result, such as acc_mean, acc_std and acc_max."""
-    summaries = {words_of(other)[-1]: one for other, one in family.items() if words_of(other) != stem_of(name)}
-    ends = summaries.keys()
-    if stem_of(name) != words_of(name):
-        if len(family) > 1 and (not family[name].is_few or not {"min", "max"} >= ends):
-            yield Clue("result", SURE, "one of several summaries of a result")
-    elif MIDDLES.isdisjoint(ends) and any(not summaries[end].looks_chosen for end in ends - {"min", "max"}):
-        yield Clue("result", SURE, "another column contains its spread (such as a standard deviation)")
-
-
-def _tells(name: str) -> bool:
-    return (last_telling(name) or ("",))[0] in RESULTS - UNCLEAR
 
 
 def _decided(clues: Sequence[Clue]) -> Role:
@@ -254,9 +184,9 @@ def _decided(clues: Sequence[Clue]) -> Role:
 
 def _against_mark(name: str, values: Values) -> Iterator[Clue]:
     """Clues that a column is not a parameter in spite of its prefix: it may be a seed or an id."""
-    yield from (clue for clue in _by_name(name, values) if clue.role == "seed")
+    yield from (clue for clue in by_name(name, values) if clue.role == "seed")
     if values.kind == "words":
-        yield from (replace(clue, weight=FAIR) for clue in _by_texts(name, values) if clue.role == "identifier")
+        yield from (replace(clue, weight=FAIR) for clue in by_texts(name, values) if clue.role == "identifier")
 
 
 def marked(names: Sequence[str]) -> list[str]:
@@ -266,133 +196,6 @@ def marked(names: Sequence[str]) -> list[str]:
         if len(settings) > 1 or (settings and not prefix.endswith("_")):
             return settings
     return []
-
-
-def _by_name(name: str, values: Values) -> Iterator[Clue]:
-    if SEED_NAMES.match(name):
-        yield Clue("seed", SURE, "looks like a seed, a fold or a repeat, not a parameter")
-    if PLACES.match(name):
-        yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
-    if values.kind == "words" and REMARKS.match(name):
-        variants = words_of(name)[-1:] in (("tag",), ("tags",)) and values.is_balanced  # such as those of an ablation
-        yield Clue("text", SLIGHT if variants else FAIR, "looks like a comment or a unit")
-    words = words_of(name)
-    states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
-    some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
-    if states and (None not in states or some_known):
-        yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
-    elif values.kind == "words" and STATUS_NAME.fullmatch(name):
-        yield Clue("status", SLIGHT, "has the name of a column of trial states, but its words are not known")
-    nothing = not values.full or not NOTHING.isdisjoint(text.strip().lower() for text in values.texts)
-    if values.kind == "words" and words and words[-1] in FAILURES and nothing:
-        yield Clue("text", FAIR, "has a text if a trial failed")
-    if values.kind == "flags" and words and words[-1] in OUTCOMES:
-        yield Clue("status", FAIR, "says whether a trial succeeded")
-    if BUDGET_NAMES.match(name) and values.kind == "numbers":
-        yield Clue("budget", SURE, "looks like the progress of a trial")
-    if values.kind == "numbers":
-        yield from _named_numbers(name, words, values)
-
-
-def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterator[Clue]:
-    """Clues from the name of a numeric column; they are weaker if the column has few distinct values."""
-    few = values.levels is not None and values.levels <= 12
-    telling = (last_telling(name) or (None,))[0]
-    if BOOKKEEPING.match(name):
-        yield Clue("time", SURE, "has a name that loggers use for their own fields")
-    elif telling == "time" and not PROCESSES.isdisjoint(words):
-        yield Clue("parameter", FAIR, "looks like the time of a step of an experiment, not like the time of a trial")
-    elif telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
-        if not is_limit(name) or values.has_own:
-            chosen = values.levels is not None and (values.are_round and values.is_balanced)
-            unsure = is_limit(name) or chosen or (few and telling in UNCLEAR)
-            yield Clue("time", SLIGHT if unsure else SURE, "looks like the cost of a trial")
-    elif telling is not None and telling in RESULTS:
-        unsure = few and telling in UNCLEAR
-        weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
-        yield Clue("result", weight, "its name is typical of a result")
-    elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
-        yield Clue("result", FAIR, f"its name ends in {words[-1]!r}, and it has positive and negative values")
-    elif len(words) > 1 and words[0] in COUNTS and FRACTIONS.isdisjoint(words) and np.any(values.some % 1):
-        yield Clue("result", FAIR, "its name is typical of a count, but its values are not integers, so it is a mean")
-    elif has_head(name):
-        yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
-        return
-    elif words and known_form(words[0]) in RESULTS and not few:
-        yield Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
-    if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
-        yield Clue("result", FAIR, "looks like the size or the cost of the model")
-    if len(words) > 1 and words[0] in BEFORE_RESULTS and words[1] not in ("param", "params", "config"):
-        weight = SLIGHT if values.is_few and values.are_round else FAIR  # such as train_subset
-        yield Clue("result", weight, f"its name begins with {words[0]!r}, as the names of results often do")
-    if len(words) > 1 and not few and PAST.search(words[-1]):
-        yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, as the names of results often do")
-    if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
-        for role, units in UNITS.items():
-            if words[-1] in units and not few:
-                yield Clue(role, FAIR, f"its name ends in the unit {words[-1]!r}")  # type: ignore[arg-type]
-    if len(words) > 2 and words[-2] == "per" and {words[0], words[-1]} & (UNITS["time"] | {"watt", "token"}):
-        yield Clue("result", SURE, "its name is typical of a speed")
-
-
-def _by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
-    if name.startswith("Unnamed: ") and not values.whole:
-        yield Clue("text", SURE, "has no name in the header")
-    if values.kind == "dates":
-        yield Clue("time", SURE, "contains dates or times")
-    elif values.kind == "empty":
-        yield Clue("empty", SURE, "has no value in any row")
-    elif values.kind == "words":
-        yield from _by_texts(name, values)
-    elif values.kind == "numbers":
-        low, high = values.span
-        in_epoch = any(first <= low and high <= last for first, last in EPOCHS) and len(values.present) >= LEAST_ROWS
-        if in_epoch and values.full and high > low and (TIME_NAMES.search(name) or values.rises):
-            yield Clue("time", SURE, "looks like a time stamp")
-        if values.counts_rows:
-            yield Clue("identifier", FAIR if has_head(name) else SURE, "increases by one from row to row, like an id")
-        elif values.is_permutation and single:
-            yield Clue("identifier", SURE + 1, "contains 0, 1, 2, … or 1, 2, 3, … in any order, like an id")
-        if INDEX_NAMES.match(name) and values.whole:
-            yield Clue("identifier", SURE, "looks like an index saved with the table")
-        elif _is_id(name) and values.levels != 1:
-            rows = values.whole and values.full and len(values.present) >= LEAST_ROWS
-            different = rows and (values.counts_rows or values.all_different)
-            why = "is different in every row and looks like an id" if different else "looks like an id, not a parameter"
-            yield Clue("identifier", SURE if different else SLIGHT, why)
-
-
-def _by_texts(name: str, values: Values) -> Iterator[Clue]:
-    texts, rows = values.texts, len(values.present)
-    if all(TIME_TEXT.match(text) for text in texts[:100]):
-        yield Clue("time", SURE, f"looks like a time stamp ({texts[0]!r})")
-    elif texts and all(DIGEST.fullmatch(text) for text in texts[:100]):
-        yield Clue("identifier", SURE, f"contains hashes ({texts[0]!r})")
-    elif len(states := set(map(state_of, texts))) > 1 and None not in states and any(map(is_state, texts)):
-        yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
-    elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):
-        yield Clue("seed", FAIR, f"contains names of data splits ({', '.join(texts[:3])})")
-    if (_tells(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
-        yield Clue("result", SURE, "its name is typical of a result, and it contains lists")
-    long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # few rows, each with its own text
-    many = len(texts) > 0.5 * rows and (rows >= LEAST_ROWS or long)
-    if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
-        what = _kind_of_texts(texts)
-        role: RoleName = "identifier" if what == "texts" else "text"
-        like = " look like an id" if what == "texts" else ""
-        yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
-    elif _is_id(name) and len(texts) > 1:
-        weight = FAIR if name.lower() in ("id", "uuid") else SLIGHT
-        yield Clue("identifier", weight, "looks like an id, not a parameter")
-
-
-def _kind_of_texts(texts: Sequence[str]) -> str:
-    """What the first hundred texts are: "dicts", "lists", "long texts" or "texts"."""
-    few = [text.strip() for text in texts[:100]]
-    for start, end, what in (("{", "}", "dicts"), ("[", "]", "lists"), ("(", ")", "lists")):
-        if all(text.startswith(start) and text.endswith(end) for text in few):
-            return what
-    return "long texts" if sum(map(len, few)) > LONG_TEXT * len(few) else "texts"
 
 
 def status_column(columns: Mapping[str, Column], objectives: Collection[str] = ()) -> str | None:
@@ -406,7 +209,7 @@ def status_column(columns: Mapping[str, Column], objectives: Collection[str] = (
         if len(column.labels or ()) > MOST_STATES or name in objectives or not states - {None}:
             continue  # its rows need not be read
         values = Values.of(column)
-        if values.kind == "words" and _decided([*_by_name(name, values), *_by_texts(name, values)]).name == "status":
+        if values.kind == "words" and _decided([*by_name(name, values), *by_texts(name, values)]).name == "status":
             candidates.append((None in states, name))
     return min(candidates, key=itemgetter(0))[1] if candidates else None
 
@@ -469,12 +272,12 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     names = {name: one for name, one in values.items() if known.roles[name].is_setting}
     varied = [name for name, one in names.items() if len(values.keys() & set(one.texts) - {name}) > 1]
     new = {name: Role("text", "its values are names of other columns") for name in varied}
-    if len(names) > MOST_COMPARED or not any(one.kind == "words" or _is_id(name) for name, one in names.items()):
+    if len(names) > MOST_COMPARED or not any(one.kind == "words" or is_id(name) for name, one in names.items()):
         return new
     codes = {name: joint_codes([names[name].some]) for name in in_every_row(names) if names[name].varies}
     configurations = joint_codes(codes.values()).max() + 1 if codes else 0
     for name in codes:
-        named = _is_id(name)
+        named = is_id(name)
         if values[name].kind != "words" and not named:
             continue
         told = [o for o, code in codes.items() if 0 < code.max() < codes[name].max() and tells(codes[name], code)]
@@ -509,7 +312,7 @@ def _repeats(known: KnownColumns) -> dict[str, Role]:
 def _beside_grid(known: KnownColumns) -> dict[str, Role]:
     """Find numeric columns that are not part of a full grid; they are results or doubtful parameters."""
     settings = known.settings(doubted=True)
-    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and _is_id(n))}
+    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and is_id(n))}
     whole = in_every_row({name: one for name, one in settings.items() if name not in seeds} | seeds)
     rows = max(map(len, whole.values()), default=0)
     crossing, others = full_grid(whole) if LEAST_GRID <= rows <= MOST_GRID else ([], [])
@@ -637,33 +440,6 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
     numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers" and name not in stamps}
     names = [name for name in names if name in numbers]
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
-
-
-def _is_id(name: str) -> bool:
-    return ID_NAMES.match("_".join(name.split())) is not None
-
-
-def _beside(name: str, values: Values, objectives: Iterable[str]) -> Iterator[Clue]:
-    """Clues from a name that resembles an objective, as val_loss_std and train_loss resemble val_loss."""
-    words = words_of(name)
-    if values.kind != "numbers" or not words:
-        return
-    for objective in objectives:
-        own = list(words_of(objective))
-        while len(own) > 1 and (own[-1] in SUMMARIES or own[-1].isdigit()):
-            own.pop()
-        long_enough = sum(map(len, own)) >= 3
-        shared = {known_form(word) for word in own} & RESULTS & {known_form(word) for word in words}
-        # such as forget_qa_prob with forget_qa_rouge, or lut_change_pct with latency_change_pct
-        alike = len(own) > 2 and own[:-1] == list(words[: len(own) - 1])
-        alike |= len(words_of(objective)) > 2 and words[1:] == words_of(objective)[1:]
-        inside = values.is_few and last_telling(name) is None  # such as bin_loss_w with val_loss
-        after = (shared and not inside) or (long_enough and list(words[: len(own)]) == own)
-        if alike or (after and not has_head(name)):
-            yield Clue("result", SURE, f"named after the objective {objective!r}")
-            return
-        if len(words) > 1 and [words[-1]] == own[-1:] and words[-1].isalpha() and not has_head(name):
-            yield Clue("result", SLIGHT, f"its name ends in the same word as the objective {objective!r}")
 
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note, Severity
 from pedanova.data.column import Column, Mask, as_column
+from pedanova.data.column_clues import ID_NAMES
 from pedanova.data.objectives import Goal, follows, rank_correlation
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
-from pedanova.data.roles import ID_NAMES
 from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES, as_flag, state_of, words_of
 from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 

@@ -19,12 +19,13 @@ from pedanova.counting.countable import Countable, Counted, Recount, assembled, 
 from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts
+from pedanova.data.column_clues import STATUS_NAMES
 from pedanova.data.objectives import Goal
 from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import Cut, rows_in_words
-from pedanova.data.roles import STATUS_NAMES, status_column
+from pedanova.data.roles import status_column
 from pedanova.data.row_status import GuessedState, failed_rows, unknown_states, without_failed
 from pedanova.data.space_inference import Choice, choose_space
 from pedanova.data.table_options import TableOptions

@@ -19,11 +19,11 @@ from pedanova.base.digits import interval, percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed
 from pedanova.counting.few_rows import counted_rows
+from pedanova.data.column_clues import SEED_NAMES
 from pedanova.data.observations import Observations
 from pedanova.data.options import as_names
 from pedanova.data.prepare import prepare, settings_of
 from pedanova.data.regions import as_region
-from pedanova.data.roles import SEED_NAMES
 from pedanova.data.row_status import configurations
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.measures.effects import student

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 from pedanova.base.notes import Note
 from pedanova.data.column import cells_of, for_domain, read_plain
+from pedanova.data.column_clues import MARKS
 from pedanova.data.records import Records
-from pedanova.data.roles import MARKS
 from pedanova.data.table_options import TableOptions, objectives_of
 from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json, read_yaml

@@ -23,8 +23,8 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some, take, values_in
+from pedanova.data.column_clues import ID_NAMES, INDEX_NAMES, REMARKS
 from pedanova.data.records import Records
-from pedanova.data.roles import ID_NAMES, INDEX_NAMES, REMARKS
 from pedanova.errors import Arg, FormatError, PedanovaError, QueryError, listed
 from pedanova.sources.tables.frames import as_names, read_frame
 from pedanova.space.values import shown
