@@ -213,7 +213,8 @@ def test_names_of_settings_and_whole_numbers_before_the_objective_of_a_grid_stay
 
 def test_a_grid_needs_every_combination_equally_often() -> None:
     assert full_grid({"a": BETA, "b": DEPTH, "c": TWICE}) == (["a", "b"], ["c"])
-    assert full_grid({"a": BETA[:-1], "b": DEPTH[:-1], "c": WIDTH[:-1]}) == ([], [])
+    assert full_grid({"a": BETA[:-1], "b": DEPTH[:-1], "c": WIDTH[:-1]}) == (["a", "b", "c"], [])  # one row is missing
+    assert full_grid({"a": BETA[:-4], "b": DEPTH[:-4], "c": WIDTH[:-4]}) == ([], [])
     assert full_grid({"a": RNG.choice(3, 90), "b": RNG.choice(3, 90), "c": np.arange(90)}) == ([], [])
 
 
@@ -486,11 +487,13 @@ def doubted(decided: dict[str, Role]) -> list[str]:
 def test_what_was_counted_after_a_run_is_doubted_beside_a_grid_whatever_its_name() -> None:
     grid = {"beta": BETA, "depth": DEPTH, "width": WIDTH}
     decided = in_order({**grid, "trees": 40 + GRID * 7 % 31, "score": np.sin(GRID)}, "score")
-    assert doubted(decided) == ["trees"]
+    assert decided["trees"].name == "result"
     grid["batch_size"] = 2 ** (BETA + DEPTH)  # made of two of the settings
     assert not doubted(in_order({**grid, "score": np.sin(GRID)}, "score"))
     seeds = {"beta": BETA, "depth": DEPTH, "seed": WIDTH, "chosen": BETA * DEPTH % 3, "reached": GRID * 7 % 3}
-    assert doubted(in_order({**seeds, "score": np.sin(GRID)}, "score")) == ["chosen", "reached"]
+    decided = in_order({**seeds, "score": np.sin(GRID)}, "score")
+    assert decided["chosen"].name == "result"
+    assert doubted(decided) == ["reached"]  # equally frequent values
     few = {"start": RNG.choice(["a", "b"], ROWS), "n": RNG.choice([10, 20], ROWS), "lr": np.tile([0.1, 0.2], 30)}
     assert doubted(in_order({**few, "error": real(), "iterations": RNG.integers(20, 90, ROWS)}, "error")) == [
         "iterations"
@@ -708,9 +711,8 @@ def test_many_numbers_beside_few_values_are_doubted() -> None:
     ratio = np.random.default_rng(1).uniform(0.2, 0.9, 72).round(4)
     a = pa.analyze({"strategy": table["strategy"], "n_nodes": table["buffer_kb"], "delivery_ratio": ratio,
                     "regret": table["total_cycles"]}, "regret")  # fmt: skip
-    assert [note.subject for note in a.notes if note.kind == "roles" and note.severity == "warning"] == [
-        "delivery_ratio"
-    ]
+    assert set(a.space) == {"strategy", "n_nodes"}
+    assert [note.subject for note in a.notes if note.kind == "unused"] == ["delivery_ratio"]
 
 
 def test_names_formed_like_the_objective_are_doubted() -> None:
@@ -787,3 +789,71 @@ def test_powers_of_two_are_set_but_small_counts_may_be_counted() -> None:
     for values, chosen in (([4, 8], True), ([4, 16], True), ([2, 4], False), ([3, 8], False), ([1, 8], False)):
         column = as_column("block", np.array(values)[RNG.random(ROWS).argsort() % 3 // 2])
         assert Values.of(column).are_round is chosen, values
+
+
+def test_a_grid_with_a_few_missing_rows_shows_what_was_measured() -> None:
+    cells = np.array(list(np.ndindex(4, 5, 5)))[:-3]
+    rng = np.random.default_rng(0)
+    grid = {"low_n": cells[:, 0] * 10 + 4, "high_n": cells[:, 1] * 7 + 3, "power_factor": cells[:, 2] / 10 + 1.1}
+    results = {"fit_score": rng.random(97), "deals": rng.integers(20, 90, 97), "scale": rng.random(97).round(3)}
+    decided = in_order({**grid, **results}, "fit_score")
+    assert {name for name, role in decided.items() if role.is_setting} == {*grid}
+    assert not doubted(decided)
+
+
+def test_a_member_of_a_grid_is_a_parameter_wherever_it_stands_and_whatever_its_name() -> None:
+    sizes, waits = np.array([262144, 1048576, 4194304, 16777216]), np.array([10, 50, 100, 200])
+    decided = in_order({"beta": BETA, "width": WIDTH, "score": np.sin(GRID), "frame": sizes[DEPTH]}, "score")
+    assert not doubted(decided)
+    decided = in_order({"beta": BETA, "width": WIDTH, "stop_loss": waits[DEPTH] / 1000, "gain": np.sin(GRID)}, "gain")
+    assert all(role.is_setting for role in decided.values())
+
+
+def test_missing_values_are_a_level_of_a_grid() -> None:
+    steps = np.array([np.nan, 1e-4, 1e-8, 1e-12])[DEPTH]
+    measured = np.random.default_rng(0).random(32)
+    decided = in_order({"beta": BETA, "width": WIDTH, "h": steps, "grad_norm": measured, "time": np.cos(GRID)}, "time")
+    assert [name for name, role in decided.items() if role.is_setting] == ["beta", "width", "h"]
+
+
+def test_round_numbers_that_correspond_to_a_parameter_are_parameters() -> None:
+    kind = RNG.integers(0, 3, ROWS)
+    ratio, loss = np.array([1.2, 1.3, 1.5])[kind], np.array([0.05, 0.04, 0.03])[kind]
+    few = {"threshold": RNG.choice([30, 40, 50], ROWS), "volume_ratio": ratio, "stop_loss": loss}
+    decided = in_order({**few, "win_rate": real()}, "win_rate")
+    assert all(decided[name].is_setting for name in few)
+    assert in_order({**few, "stop_loss": real(), "win_rate": real()}, "win_rate")["stop_loss"].name == "result"
+    symbol = np.array(["a", "b", "c", "d", "e", "f"])[kind + 3 * RNG.integers(0, 2, ROWS)]  # two for each ratio
+    more = {"take_gain": loss * 2, "win_rate": real()}
+    assert not doubted(in_order({"symbol": symbol, **few, **more}, "win_rate"))
+
+
+def test_right_of_the_first_parameters_a_name_alone_is_not_enough() -> None:
+    few = {"lr": np.tile([0.1, 0.2], 30), "kind": RNG.choice(["a", "b"], ROWS), "n": RNG.choice([10, 20, 50], ROWS)}
+    results = {"mse": real(), "mae": real()}
+    assert doubted(in_order({**few, **results, "momentum": real()}, "mse")) == ["momentum"]
+    modes = RNG.choice(["linear", "fast"], ROWS)
+    decided = in_order({**few, "mse": real(), "end_mode": modes, "mae": real()}, "mse")
+    assert doubted(decided) == ["end_mode"]
+    decided = in_order({**few, "converged": RNG.random(ROWS) < 0.5, "mse": real(), "conv_type": modes}, "mse")
+    assert decided["conv_type"].name == "result"
+    decided = in_order({**few, "converged": RNG.random(ROWS) < 0.5, "mse": real(), "conv_filters": few["n"]}, "mse")
+    assert decided["conv_filters"].is_setting
+
+
+def test_columns_like_their_neighbours_are_not_doubted() -> None:
+    odd = {"min_wait": RNG.choice([1, 2], ROWS, p=[0.8, 0.2]), "max_wait": RNG.choice([7, 3], ROWS, p=[0.7, 0.3])}
+    few = {"font": RNG.choice(["a", "b"], ROWS), "motion": RNG.choice(["c", "d"], ROWS)}
+    assert not doubted(in_order({**few, **odd, "error": real()}, "error"))
+    columns = {"col_bytree": real(), "col_bynode": RNG.normal(size=ROWS), "loss": real()}
+    assert not doubted(in_order({"lr": real(), **columns}, "loss"))
+    counts = RNG.binomial(9, 0.3, ROWS)
+    assert not doubted(in_order({"lr": real(), "kids": counts, "gamma": real(), "loss": real()}, "loss"))
+    assert doubted(in_order({"lr": real(), "gamma": real(), "kids": counts, "loss": real()}, "loss")) == ["kids"]
+
+
+def test_the_size_of_a_model_is_no_prefix_and_numbered_splits_are_no_parameters() -> None:
+    assert not marked(["stages", "params_total", "params_per_stage", "memory"])
+    assert marked(["number", "value", "params_lr", "params_total_steps"]) == ["params_lr", "params_total_steps"]
+    assert role_of("split", np.tile(np.arange(10), 6)) == "seed"
+    assert role_of("split", np.tile([0.1, 0.2], 30)) == "parameter"

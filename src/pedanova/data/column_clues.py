@@ -114,6 +114,8 @@ def tells_result(name: str) -> bool:
 def by_name(name: str, values: Values) -> Iterator[Clue]:
     if SEED_NAMES.match(name):
         yield Clue("seed", SURE, "looks like a seed, a fold or a repeat, not a parameter")
+    elif name.lower() in ("split", "splits") and values.is_numbered:
+        yield Clue("seed", SURE, "contains the numbers of data splits")
     if PLACES.match(name):
         yield Clue("identifier", FAIR, "looks like the folder, machine or version of a run")
     if values.kind == "words" and REMARKS.match(name):

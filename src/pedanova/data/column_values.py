@@ -29,6 +29,7 @@ LARGEST = 1e100  # parameters have no larger values
 MOSTLY = 0.8  # share of round numbers among numbers that people choose
 MOST_COMPARED = 300  # columns that are compared in pairs
 MOST_CELLS = 0.9  # share of its combinations that a nearly complete design has
+NEARLY = 0.95  # share of the rows of a full grid that a grid with a few missing rows has
 MOST_TEXTS = 0.6  # distinct texts per row, above which a column is not a category
 ROUND = (0.0, *range(10_000, 100_000, 10_000), 12_500, 15_000, 25_000, 75_000)  # mantissas of round numbers
 SMOOTH = 0.1  # changes of direction per row, below which a column is smooth
@@ -43,6 +44,7 @@ class Values:
     full: bool = True  # whether every row has a value
     texts: tuple[str, ...] = ()  # the different words
     levels: int | None = None  # the number of distinct numbers, if they are few for this many rows
+    gaps: Mask | None = None  # the rows without a value, if there are some
 
     @classmethod
     def of(cls, column: Column) -> Values:
@@ -50,6 +52,7 @@ class Values:
         absent = None if plain else column.absent()
         full = absent is None or not absent.any()
         present = column.values if absent is None or full else column.values[~absent]
+        gaps = None if full else absent
         if column.is_time or not len(present):
             return cls("dates" if column.is_time else "empty", present, full)
         if column.labels is not None:
@@ -59,13 +62,13 @@ class Values:
                 present = column.values[~column.absent()]
             else:
                 flags = None not in map(as_flag, texts)
-                return cls("flags" if flags else "words", present, full, texts)
+                return cls("flags" if flags else "words", present, full, texts, gaps=gaps)
         if present.dtype.kind == "b":
-            return cls("flags", present, full)
+            return cls("flags", present, full, gaps=gaps)
         finite = present if plain or present.dtype.kind != "f" else present[np.isfinite(present)]
         distinct = few_distinct(finite) if len(finite) else None
         kind: Any = "flags" if distinct is not None and set(distinct.tolist()) == {0, 1} else "numbers"
-        return cls(kind, finite, full, levels=None if distinct is None else len(distinct))
+        return cls(kind, finite, full, levels=None if distinct is None else len(distinct), gaps=gaps)
 
     @property
     def is_few(self) -> bool:
@@ -75,8 +78,26 @@ class Values:
         return self.kind == "flags" or self.levels is not None
 
     @property
+    def by_row(self) -> NDArray[Any]:
+        """One value or code for each row, where rows without a value share a code; infinite numbers are left out."""
+        if self.gaps is None or np.count_nonzero(~self.gaps) != len(self.present):
+            return self.present
+        codes = np.zeros(len(self.gaps), dtype=np.int64)
+        codes[~self.gaps] = np.unique(self.present, return_inverse=True)[1] + 1
+        return codes
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the values are the integers from 0 or 1 up to the largest, as ranks and numbers of repeats are."""
+        some = np.unique(self.some) if self.kind == "numbers" else np.zeros(0)
+        return len(some) > 0 and some[0] in (0, 1) and bool(np.all(np.diff(some) == 1))
+
+    @property
     def some(self) -> NDArray[Any]:
         return self.present[:: max(1, len(self.present) // A_LOOK)]
+
+    def is_like(self, other: Values) -> bool:
+        return self.kind == other.kind and self.is_few == other.is_few
 
     @property
     def varies(self) -> bool:
@@ -252,7 +273,7 @@ def few_distinct(finite: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]]:
-    """Find columns that form a full grid: every combination of their values occurs equally often.
+    """Find columns that form a full grid: every combination of their values occurs equally often, up to a few gaps.
 
     The second list contains all other columns, except constants and columns that follow from one column of the grid,
     such as c below. Both lists are empty if there is no grid.
@@ -263,19 +284,19 @@ def full_grid(columns: Mapping[str, NDArray[Any]]) -> tuple[list[str], list[str]
     >>> full_grid({"a": a, "b": b, "c": a * 2, "d": np.sin(np.arange(12))})
     (['a', 'b'], ['d'])
     """
-    factors, others, grid, count = dict[str, NDArray[np.int64]](), list[str](), np.zeros(1, dtype=np.int64), 1
+    factors, others, grid, cells = dict[str, NDArray[np.int64]](), list[str](), np.zeros(1, dtype=np.int64), 1
     for name, column in columns.items():
         codes, times = np.unique(column, return_inverse=True, return_counts=True)[1:]
         levels = len(times)
         if levels == 1 or any(tells(one, codes) for one in factors.values()):
             continue
-        balanced = 2 * levels <= len(codes) and times.min() == times.max()
+        balanced = 2 * levels <= len(codes) and len(codes) >= NEARLY * levels * times.max()
         places, mixed = np.unique(grid * levels + codes, return_inverse=True) if balanced else ([], grid)
-        if len(places) == count * levels:
-            factors[name], grid, count = codes, mixed, len(places)
+        if len(places) >= NEARLY * cells * levels:
+            factors[name], grid, cells = codes, mixed, cells * levels
         else:
             others.append(name)
-    if len(factors) < 2 or count < LEAST_GRID or len(np.unique(np.bincount(grid))) > 1:
+    if len(factors) < 2 or cells < LEAST_GRID or len(grid) < NEARLY * cells * np.bincount(grid).max():
         return [], []
     return list(factors), others
 
@@ -298,6 +319,13 @@ def joint_codes(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
     for codes in others:
         joint = np.unique(joint * (codes.max() + 1) + codes, return_inverse=True)[1]
     return joint
+
+
+def by_rows(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:
+    """One value or code for each row of each column, without columns that contain infinite numbers."""
+    arrays = {name: one.by_row for name, one in columns.items()}
+    rows = max(map(len, arrays.values()), default=0)
+    return {name: array for name, array in arrays.items() if len(array) == rows > 0}
 
 
 def in_every_row(columns: Mapping[str, Values]) -> dict[str, NDArray[Any]]:

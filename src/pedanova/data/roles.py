@@ -11,8 +11,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
@@ -38,6 +40,7 @@ from pedanova.data.column_values import (
     LEAST_GRID,
     MOST_COMPARED,
     Values,
+    by_rows,
     computed,
     crossed_with,
     full_grid,
@@ -49,9 +52,11 @@ from pedanova.data.column_values import (
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
+    COUNTED,
     form_of,
     has_head,
     is_setting_name,
+    related,
     state_of,
     stem_of,
     words_of,
@@ -62,6 +67,8 @@ ARTICLES = {"identifier": "an id", "text": "free text", "empty": "empty"}
 SIZES = {"size", "sizes", "count", "counts", "generations", "cells"}  # last words of parameters left of the results
 MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
+LEAST_STEM = 4  # letters that the names of two columns must share
+MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
 
@@ -163,7 +170,7 @@ def roles_of(
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (_repeats, _beside_grid, _names_of_configurations, _families, _without_evidence, _flags, _copies):
+    for rule in (_repeats, _design, _names_of_configurations, _families, _without_evidence, _flags, _copies):
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
@@ -190,9 +197,12 @@ def _against_mark(name: str, values: Values) -> Iterator[Clue]:
 
 
 def marked(names: Sequence[str]) -> list[str]:
-    """The columns whose names begin with a prefix for parameters, such as `params.` or `config/`."""
+    """The columns whose names begin with a prefix for parameters, such as `params.` or `config/`.
+
+    Names such as params_total and params_per_layer mean the size of a model.
+    """
     for prefix in MARKS:
-        settings = [name for name in names if name.startswith(prefix)]
+        settings = [name for name in names if name.startswith(prefix) and COUNTED.match(name) is None]
         if len(settings) > 1 or (settings and not prefix.endswith("_")):
             return settings
     return []
@@ -242,6 +252,7 @@ class KnownColumns:
         if not self.table or list(self.table) == sorted(self.table):
             return [Group([name for name, role in self.roles.items() if role.is_setting], True, True)]
         row = [name for name in self.table if name in self.objectives or self._counts(name)]
+        row = list(dropwhile(lambda name: name in self.roles and self.roles[name].name == "status", row))
         runs = [(is_setting, list(run)) for is_setting, run in groupby(row, key=self.is_setting)]
         ends = 0, len(runs) - 1
         return [Group(names, i == ends[0], i == ends[1]) for i, (is_setting, names) in enumerate(runs) if is_setting]
@@ -251,7 +262,7 @@ class KnownColumns:
 
     def _counts(self, name: str) -> bool:
         role = self.roles[name].name if name in self.roles else ""
-        return role in ("parameter", "result") or (role == "time" and self.values[name].kind == "numbers")
+        return role in ("parameter", "result", "status") or (role == "time" and self.values[name].kind == "numbers")
 
     def is_measured(self, name: str) -> bool:
         """Whether a column is or may be a result, a status or a time."""
@@ -261,6 +272,13 @@ class KnownColumns:
     def behind(self) -> list[str]:
         """The first objective and all columns after it; empty if the order of the columns is not known."""
         return [name for name in dropwhile(lambda name: name not in self.objectives, self.table) if name in self.roles]
+
+    def named_results(self) -> dict[str, Values]:
+        """Results and costs by name alone, whose values look chosen: few round numbers."""
+        results = {name: self.values[name] for name, role in self.roles.items() if role.name in ("result", "time")}
+        few = {name: one for name, one in results.items() if one.kind == "numbers" and one.is_few and one.varies}
+        chosen = {name: one for name, one in few.items() if one.are_round}
+        return {n: one for n, one in chosen.items() if not any(beside_objectives(n, one, self.objectives))}
 
     def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:
         return replace(self.roles[name], doubt=Clue(other, SLIGHT, why))
@@ -283,6 +301,7 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
         told = [o for o, code in codes.items() if 0 < code.max() < codes[name].max() and tells(codes[name], code)]
         repeats = codes[name].max() + 1 < len(codes[name])
         every = len(told) == len(codes) - 1
+        told = [o for i, o in enumerate(told) if not any(_one_to_one(codes[o], codes[p]) for p in told[:i])]
         many = 2 * (codes[name].max() + 1) >= configurations and len(told) > 2
         if len(told) > 1 and (named or every or many or codes[name].max() >= FEW_NUMBERS):
             why = f"determines {listed(told, most=3)}, so it may be the name of a configuration"
@@ -309,40 +328,76 @@ def _repeats(known: KnownColumns) -> dict[str, Role]:
     return new
 
 
-def _beside_grid(known: KnownColumns) -> dict[str, Role]:
-    """Find numeric columns that are not part of a full grid; they are results or doubtful parameters."""
+def _design(known: KnownColumns) -> dict[str, Role]:
+    """Find the columns that form a full grid, and numbers that are not part of it.
+
+    The former are parameters, whatever their names. The latter are results, or doubtful if they look chosen.
+    """
     settings = known.settings(doubted=True)
     seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and is_id(n))}
-    whole = in_every_row({name: one for name, one in settings.items() if name not in seeds} | seeds)
-    rows = max(map(len, whole.values()), default=0)
-    crossing, others = full_grid(whole) if LEAST_GRID <= rows <= MOST_GRID else ([], [])
-    factors = [name for name in crossing if name not in seeds]
-    if len(factors) < 2:
-        return {}
-    grid = f"the table has every combination of {listed(factors, most=4)}"
-    repeated = len(factors) < len(crossing)  # if so, a parameter may depend on the others
     behind = known.behind()
-    before = [name for name in factors if name in known.settings() and name not in behind]
-    new = {name: Role("parameter", grid, proven=True) for name in before}
-    joint = crossed_with(crossing, whole, (name for name in others if name not in behind))
+    unlikely = {name: one for name, one in known.named_results().items() if name not in behind}
+    rows = max((len(one.present) for one in settings.values()), default=0)
+    if not LEAST_GRID <= rows <= MOST_GRID:
+        return {}
+    long = computed(settings)  # of two columns that determine each other, the one with fewer digits was chosen
+    first = dict(sorted(settings.items(), key=lambda item: item[0] in long))
+    whole = by_rows({name: one for name, one in first.items() if name not in seeds} | unlikely | seeds)
+    new = _twins(known, whole, unlikely)
+    crossing, others = full_grid(whole)
+    joint = crossed_with(crossing, whole, (n for n in others if n not in behind and n in settings)) if crossing else []
+    factors = [name for name in crossing if name not in seeds and not (name in behind and settings[name].is_numbered)]
+    if len([*factors, *joint]) < 2 or not factors:
+        return new
+    grid = f"the table has every combination of {listed([*factors, *joint], most=4)}"
+    repeated = not seeds.keys().isdisjoint(crossing)  # if so, a parameter may depend on the others
+    new |= {name: Role("parameter", grid, proven=True) for name in factors}
     once = joint or 2 * (joint_codes(whole[name] for name in crossing).max() + 1) > rows
-    for name in (name for name in others if name in settings and settings[name].kind in ("numbers", "flags")):
-        one, named = settings[name], has_head(name)
-        kept = is_setting_name(name, number=True) or (one.is_few and (named or (repeated and one.are_round)))
-        measured = len(np.unique(whole[name])) >= LEAST_GRID and bool(np.any(whole[name] % 1))
+    beside = [name for name in others if name in settings and not is_id(name)]
+    for name in (name for name in beside if settings[name].kind in ("numbers", "flags")):
+        one, named = settings[name], is_setting_name(name, number=True)
+        kept = named or (one.is_few and (has_head(name) or (repeated and one.are_round)))
+        measured = len(np.unique(one.present)) >= LEAST_GRID and bool(np.any(one.present % 1))
+        why = f"is not part of the grid ({grid})"
         if any(tells(joint_codes([whole[other]]), joint_codes([whole[name]])) for other in joint):
             new[name] = replace(known.roles[name], proven=name in joint)
-        elif name in behind or (measured and not named):
-            new[name] = Role("result", f"is not part of the grid ({grid})")
+        elif name in behind or (measured and not named) or (once and not kept and not one.looks_chosen):
+            new[name] = Role("result", why)
         elif once and not kept:
-            new[name] = known.doubted(name, f"is not part of the grid ({grid})")
+            new[name] = known.doubted(name, why)
     return new
 
 
-def _families(known: KnownColumns) -> dict[str, Role]:
-    """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time."""
-    names = {words_of(name): name for name in (*known.objectives, *known.roles)}
+def _twins(known: KnownColumns, whole: Mapping[str, NDArray[Any]], unlikely: Collection[str]) -> dict[str, Role]:
+    """Find chosen numbers with the name of a result that correspond one to one to a parameter; they are parameters."""
+    codes = {name: joint_codes([whole[name]]) for name in (*unlikely, *known.settings()) if name in whole and unlikely}
     new = {}
+    for name in (name for name in unlikely if name in codes):
+        others = (other for other in known.settings() if other in codes)
+        twin = next((other for other in others if _one_to_one(codes[other], codes[name])), None)
+        if twin is not None:
+            new[name] = Role("parameter", f"has one value for each value of {twin}")
+    return new
+
+
+def _one_to_one(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    return bool(one.max() == other.max()) and tells(one, other)
+
+
+def _families(known: KnownColumns) -> dict[str, Role]:
+    """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time.
+
+    Columns such as conv_type behind the status "converged" are results.
+    """
+    names = {words_of(name): name for name in (*known.objectives, *known.roles)}
+    new, ends = dict[str, Role](), list[str]()
+    for name in known.table:
+        first, *rest = words_of(name)
+        if known.is_setting(name) and rest and len(first) >= LEAST_STEM and not is_setting_name(name, number=True):
+            end = next((end for end in ends if words_of(end)[-1].startswith(first)), None)
+            new |= {name: Role("result", f"its name begins like that of {end}")} if end else {}
+        elif name not in known.objectives and (name not in known.roles or known.roles[name].name == "status"):
+            ends.append(name)
     for *before, last in (words_of(name) for name in known.objectives if len(words_of(name)) > 1):
         makers = {words[:-1] for words in names if words[-1:] == (last,) and len(words) == len(before) + 1}
         others = {words[-1] for words in names if words[:-1] in makers} - {last}
@@ -357,7 +412,7 @@ def _families(known: KnownColumns) -> dict[str, Role]:
 
 
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
-    """Doubt a parameter if neither its name nor its values are typical of parameters.
+    """Doubt a parameter if neither its name, its values nor its neighbours are typical of parameters.
 
     A column between results needs both a typical name and typical values. If both are missing, and nearly all of its
     numbers differ, it is a result.
@@ -368,37 +423,41 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     design = {name for name in settings if known.roles[name].proven}
     counts = {name for name, one in settings.items() if one.kind != "words" and not np.any(one.some % 1)}
     rounded = {name for name in named if name not in counts or settings[name].are_round}
-    sure = design | {name for name in rounded if words_of(name)[0] not in BEFORE_RESULTS}
-    likely = named | chosen | design
+    front = {name for group in groups if group.is_first and not group.is_last for name in group.names}
+    last = {name for group in groups if group.is_last for name in group.names}
+    # Right of the first parameters, a name counts only if the values look like those of the first parameters, too.
+    drawn = any(not settings[name].is_few for name in (named & front) - chosen)  # a random search
+    usual_values = chosen if len(front & settings.keys()) > 1 and not drawn else settings.keys()
+    small = [group for group in groups if design or len(settings.keys() & group.names) <= 2]
+    single = {name for group in small for name in group.names} - last
+    words = {name for name in single if front and name in settings and settings[name].kind == "words"}
+    rounded = {name for name in rounded & usual_values if words_of(name)[0] not in BEFORE_RESULTS} - words
+    sure, likely = design | rounded, named | chosen | design
     mostly = [group for group in groups if 2 * len(likely & {*group.names}) > len(settings.keys() & group.names)]
     homes = [group for group in groups if group.is_first or (group in mostly and not sure.isdisjoint(group.names))]
     homes = homes or [group for group in groups[:1] if not chosen.isdisjoint(group.names)]
     home = {name for group in homes for name in group.names}
     many = [name for name in settings if name in home and not settings[name].is_few]
     odd = many if len(many) == 1 and len(settings.keys() & home) > 2 else []  # each other parameter has few values
-    drawn = any(not settings[name].is_few for name in (named & home) - chosen)  # a random search
+    drawn = any(not settings[name].is_few for name in (named & home) - chosen)
     every = known.settings(doubted=True)
     alone = len(every) == 1 or not (likely or any(map(is_setting_name, every)))
-    last = {name for group in groups if group.is_last for name in group.names}
     unsure = [name for name in settings if name not in (likely if name in home else sure)]
     # A parameter that matters is correlated with results too, and two parameters may depend on each other.
-    front = {name for group in groups if group.is_first and not group.is_last for name in group.names}
     together = {
         name: others
         for name, others in _together(known, unsure).items()
         if name not in front or words_of(name)[-1] in AMBIGUOUS or len(front.intersection(others)) > 1
     }
-    forms = [form_of(name) for name in front | (likely & home)]
+    neighbours = _like_neighbours(settings, homes, front, likely, grid=bool(design))
     new = {}
     for name in unsure:
         one = settings[name]
-        usual = name in front and one.is_few and words_of(name)[-1] in SIZES
-        usual |= forms.count(form_of(name)) > (name in front) and (one.is_few or not form_of(name).endswith("_"))
         if name in together:
             why = f"is strongly correlated with {listed(together[name], most=3)}, as results of a run often are"
         elif name not in home:
             why = "its column stands between columns of results"
-        elif usual or alone or (one.looks_drawn(beside=drawn) and (drawn or name not in odd)):
+        elif name in neighbours or alone or (one.looks_drawn(beside=drawn) and (drawn or name not in odd)):
             continue
         else:
             why = "neither its name nor its values are typical of a parameter"
@@ -409,9 +468,41 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     return new
 
 
+def _like_neighbours(
+    settings: Mapping[str, Values],
+    homes: Sequence[Group],
+    front: Collection[str],
+    likely: Collection[str],
+    *,
+    grid: bool,
+) -> set[str]:
+    """Columns whose names or values resemble those of parameters in the same group, or that stand between them.
+
+    If other columns form a grid (`grid`), few values and the position say nothing.
+    """
+    alike = set[str]()
+    for group in homes:
+        row = [name for name in group.names if name in settings]
+        accepted = [name for name in row if name in likely]
+        forms = [form_of(name) for name in (*front, *accepted)]
+        few = [name for name in row if settings[name].is_few]
+        for place, name in enumerate(row):
+            one, form = settings[name], form_of(name)
+            short = one.is_few and one.are_short and not grid
+            between = short and 0 < place < len(row) - 1 and {row[place - 1], row[place + 1]} <= {*likely, *alike}
+            levels = short and (one.levels or 0) <= MOST_LEVELS and name in front and len(few) > 2
+            size = name in front and one.is_few and words_of(name)[-1] in SIZES
+            same_form = forms.count(form) > (name in front) and (one.is_few or not form.endswith("_"))
+            akin = any(related(name, other) and one.is_like(settings[other]) for other in accepted)
+            if between or levels or size or same_form or akin:
+                alike.add(name)
+    return alike
+
+
 def _flags(known: KnownColumns) -> dict[str, Role]:
     """Doubt yes/no columns between results, or behind the last result."""
     flags = {name for name, one in known.settings().items() if one.kind == "flags" and not is_setting_name(name)}
+    flags -= {name for name in flags if known.roles[name].proven}
     row = [name for name in known.table if name in known.objectives or name in known.roles]
     new = {}
     for place, name in enumerate(row if len(row) <= MOST_COMPARED else ()):

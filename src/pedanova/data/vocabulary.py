@@ -120,6 +120,7 @@ COUNTED = re.compile(
     "|".join(
         (
             r"^((n|num|number|total|trainable)_?(of_?)?)?(params|parameters|param_?count|flops|macs)(_?[kmbg])?$",
+            r"^param(eter)?s_(total|count|per_\w+)$",
             r"^(input|output|prompt|completion)_?tokens$|^variance$",
             r"^(tp|tn|fp|fn|(true|false)_?(positive|negative)s?)$",
         )
@@ -130,6 +131,7 @@ COUNTS = _words("n num number")
 FRACTIONS = _words("rate ratio fraction frac")
 MIDDLES = _words("mean avg average median")
 DEVIATIONS = MIDDLES | _words("std stdev stddev sd sem var variance min max ci lower upper")
+BOUNDS = _words("min max low high lower upper start end first last")
 DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
 PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # but not seed, speed or embed
 HEADS = _words(
@@ -150,7 +152,8 @@ NAMES = HEADS | _words(
 )  # last words of parameters, unless another word is that of a result
 AMBIGUOUS = _words(
     "rate ratio fraction frac size level samples features weight weights iterations iters steps epochs length rank "
-    "rounds prob probability leaves trees nodes clusters components distance limit bound bounds factor penalty"
+    "rounds prob probability leaves trees nodes clusters components distance limit bound bounds factor penalty "
+    "norm scale"
 )  # last words of both parameters and results
 CATEGORIES = _words(
     "type mode kind function fn activation optimizer scheduler schedule strategy method model dataset init algorithm "
@@ -260,6 +263,22 @@ def stem_of(name: str) -> tuple[str, ...]:
 def form_of(name: str) -> str:
     """What similar names have in common: S1 and S2 -> "s", block_x -> "block", num_cooks -> "num_"."""
     return re.sub(r"^((n|num|max|min)_).+|\d+|[_ ][a-z]$", r"\1", name.lower())
+
+
+def related(name: str, other: str) -> bool:
+    """Whether names differ only in a bound, such as min and max, or in their last word after a common beginning.
+
+    Examples
+    --------
+    >>> related("min_delay", "max_delay"), related("col_bytree", "col_bynode"), related("n_layers", "n_steps")
+    (True, True, False)
+    """
+    one, two = words_of(name), words_of(other)
+    if len(one) < 2 or len(two) < 2 or one == two:
+        return False
+    general = COUNTS | SUMMARIES | BEFORE_RESULTS | BOUNDS
+    inner = [tuple(word for word in words if word not in BOUNDS) for words in (one, two)]
+    return (inner[0] == inner[1] != ()) or (one[:-1] == two[:-1] and not general.issuperset(one[:-1]))
 
 
 def direction_by_name(name: str) -> Direction | None:
