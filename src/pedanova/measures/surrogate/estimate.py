@@ -40,11 +40,13 @@ from pedanova.measures.smoothing import Smoothing, bandwidth, smoothed_away
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
-from pedanova.measures.surrogate.summaries import can_tell, model_densities, model_sets, sampled_shares
+from pedanova.measures.surrogate.summaries import EstimatedShares, can_tell, model_densities, model_sets, sampled_shares
 from pedanova.space.grid import blocks_of
 from pedanova.space.parameters import parents_of
 
 MOST_ROWS = 5000  # the largest number of rows that a model is fitted to
+MODEL_ERROR = 0.4  # error of a model as a part of its interval's half, which holds nearly every true share
+FEW = 20.0  # target rows with which the deviation of a counted share is twice as large as by its formula
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
 ADAPTIVE = "the trials were not drawn evenly (adaptive sampler): "
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
@@ -302,7 +304,14 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Share
     if question.baseline == "region" and query.model is not None:
         correction = query.model.corrected(*spans, shares, seed=question.seed)
     estimated = shares.uncorrected(adaptive=samples.adaptive) if correction is None else correction
-    share, low, high, deviation = (column[order] for column in estimated)
+    estimated = EstimatedShares(*(column[order] for column in estimated))
+    if correction is not None:
+        counted = {contrast.name: contrast for contrast in with_repeats(query)}
+        sources = [shares.names[samples.sources[place]] for place in order]
+        # A copy gets the counts of its original.
+        each = [counted.get(source, counted[name]) for source, name in zip(sources, names, strict=True)]
+        estimated = with_counts(estimated, each)
+    share, low, high, deviation = estimated
     columns = share.tolist(), shares.activity[order].tolist(), shares.active_share[order].tolist()
     importances = [
         modelled_row(name, (inside, rows), shares.part, min(one, top), activity, active_share)
@@ -318,6 +327,33 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Share
     words = f"answered by a model of the objective ({model_query.fitted.skill}); "
     notes = [Note("answer", words, Arg("estimator", "counts"), " uses the counts alone")]
     return ShareEstimate(importances, "surrogate", notes, model_query)
+
+
+def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast]) -> EstimatedShares:
+    """The mean of the model's shares and of the counted shares, weighted by their precision.
+
+    The errors of a model hardly depend on the number of rows, but those of counts do: so the counts get a small weight
+    if the target has few rows, and nearly all the weight if it has hundreds of them.
+    """
+    counted = measure_all(contrasts, baseline="region", smoothing="auto")
+    rows = counted[0].n_region / contrasts[0].repeats
+    inside = counted[0].n_target / contrasts[0].repeats
+    share, raw = (np.array([getattr(row, name) for row in counted]) for name in ("share", "raw_share"))
+    # n times the uncorrected share is a sum of squares; chance adds its degrees of freedom.
+    freedom = np.maximum((raw - share) * rows, 1.0)
+    spread = np.sqrt(2.0 * freedom + 4.0 * rows * np.maximum(share, 0.0)) / rows * (1.0 + FEW / inside)
+    certain = MODEL_ERROR / (2.0 * NORMAL) * (model.high - model.low)
+    weight = certain**2 / (certain**2 + spread**2)
+    middle = (1.0 - weight) * model.share + weight * share
+    below, above, deviation = (
+        np.hypot((1.0 - weight) * own, weight * counts)
+        for own, counts in (
+            (model.share - model.low, NORMAL * spread),
+            (model.high - model.share, NORMAL * spread),
+            (model.deviation, spread),
+        )
+    )
+    return EstimatedShares(middle, np.maximum(middle - below, 0.0), middle + above, deviation)
 
 
 def modelled_row(
