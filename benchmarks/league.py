@@ -47,6 +47,7 @@ import pedanova as pa
 
 LEAST_TARGET = 5  # rows
 FANOVA_CHOICES = 10
+SHAP_PARAMETERS = 12
 SEEN, LARGE = 0.02, 0.05  # shares that a reader would notice, and that a test should find
 Line: TypeAlias = dict[str, Any]
 AnyWorld: TypeAlias = World | TableWorld
@@ -102,6 +103,8 @@ def by_fanova(sample: Sample, questions: Sequence[Question]) -> Iterator[Answer]
 
 
 def by_hypershap(sample: Sample, questions: Sequence[Question]) -> Iterator[Answer]:
+    if len(sample.space) > SHAP_PARAMETERS:
+        raise ValueError(f"more than {SHAP_PARAMETERS} parameters take it too long: it looks at every subset of them")
     answer = in_order(sample, tunability_of(sample))
     yield from [answer] * len(questions)
 

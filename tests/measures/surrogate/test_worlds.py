@@ -291,3 +291,34 @@ def test_what_sorts_all_other_rows_does_not_lead_to_the_best() -> None:
         shares.append(answer["a"].share)
         assert answer["a"].low == 0.0
     assert np.mean(shares) < 0.03  # without a look at both residuals together: up to 0.25
+
+
+# --- with many rows the counts weigh more ------------------------------------------------------------
+
+
+def steps(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
+    columns = {name: rng.random(rows) for name in "abcz"}
+    loss = 10.0 * (columns["a"] > 0.7) + (columns["b"] > 0.15) + 0.05 * columns["c"]
+    return columns, loss + 0.05 * rng.standard_normal(rows)
+
+
+def test_intervals_do_not_jump_where_the_model_ends() -> None:
+    below, above = (
+        pa.analyze(*steps(rows, np.random.default_rng(1)), direction="min").importance() for rows in (4_900, 5_100)
+    )
+    assert (below.estimator, above.estimator) == ("surrogate", "counts")
+    for name in "ab":
+        narrow, wide = sorted(one[name].high - one[name].low for one in (below, above))
+        assert wide < 3.0 * narrow
+        assert below[name].low <= above[name].share <= below[name].high
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_many_rows_a_model_that_smooths_steps_is_no_worse_than_counts(seed: int) -> None:
+    a = pa.analyze(*steps(4_000, np.random.default_rng(seed)), direction="min")
+    truth = pa.analyze(*steps(MANY, np.random.default_rng(99)), direction="min").importance(draws=0)
+    default, counts = (
+        sum(abs(answer[name].ratio - truth[name].ratio) for name in truth)
+        for answer in (a.importance(draws=0), a.importance(draws=0, estimator="counts"))
+    )
+    assert default < counts + 0.02
