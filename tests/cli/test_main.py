@@ -115,7 +115,7 @@ def test_space_and_params(run, tmp_path: Path) -> None:
         (["analyze", str(DEMO), "--objective", "error", "--save", "/no/such/folder/x"], "cannot be written"),
         (["explain"], "no command is called 'explain'; choose one of: analyze, "),
         (["analyse", str(DEMO)], "no command is called 'analyse'; did you mean 'analyze'? see pedanova --help"),
-        ([str(DEMO)], f"put a command before it: pedanova analyze {DEMO}"),
+        ([str(DEMO.with_name("demo_trails.csv"))], f"did you mean {DEMO}?"),
         (["--verison"], "no option is called '--verison'; did you mean '--version'?"),
         (["analyze", str(DEMO), "--targt", "0.1"], "did you mean '--target'? see pedanova analyze --help"),
         (["analyze", str(DEMO), "error"], "'error' is one argument too many"),

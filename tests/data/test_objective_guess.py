@@ -137,3 +137,39 @@ def test_a_score_that_ranks_rows_as_an_error_does_is_minimised() -> None:
     for beside in ({"freq_error": B}, {"accuracy": error}, {"error_weight": error}):
         assert pa.analyze({"lr": LR, **beside, "score": error + 0.001}, objective="score").direction == "maximize"
     assert pa.analyze({"lr": LR, "acc": 1 - error, "y": error}, objective="y").direction == "minimize"
+
+
+def test_without_a_typical_name_the_only_result_by_its_role_is_used() -> None:
+    few = {"fold_size": [10, 20] * 20, "kind": ["a", "b", "c", "d"] * 10}
+    grid = {"rel": np.tile([100, 200], 20), "img": np.repeat([50, 100, 200, 400], 10)}
+    assert (guess_in(**few, avg_dist=A) or ("", ""))[0] == "avg_dist"
+    name, why = guess_in(**grid, acc_l2r=A) or ("", "")
+    assert name == "acc_l2r"
+    assert "the only column that looks like a result" in why
+    assert (guess_in(**few, acc_head=A, runtime_ms=B) or ("", ""))[0] == "acc_head"
+    assert (guess_in(**few, duration_ms=A) or ("", ""))[0] == "duration_ms"
+    assert guess_in(**few, duration_ms=A, train_time=B) is None
+    assert guess_in(**few, found=B, duration_ms=A) is None  # which may be a result, too
+
+
+def guess_in(**columns: Any) -> tuple[str, str] | None:
+    """The guess for a table in which nothing but these columns stands."""
+    made = guess_objective({name: as_column(name, values) for name, values in columns.items()})
+    return None if made is None else (made[0], str(made[1]))
+
+
+def test_f1_combines_precision_and_recall() -> None:
+    assert (guess(precision=A, recall=B, f1=A * B) or ("", ""))[0] == "f1"
+    assert guess(precision=A, recall=B, f1=A * B, accuracy=A + B) is None
+
+
+def test_a_missing_objective_is_named_with_likely_results_first() -> None:
+    few = {"lr": [0.1, 0.2] * 20, "kind": ["a", "b", "c", "d"] * 10}
+    with pytest.raises(QueryError, match="columns: avg_gap, final_gap, runtime_ms, lr, kind"):
+        pa.analyze({**few, "runtime_ms": A + B, "avg_gap": A, "final_gap": B})
+
+
+def test_parameters_with_names_of_results_are_no_other_objectives() -> None:
+    _, why = guess(stop_loss=[0.1, 0.2] * 20, runtime=B, mean_return=A) or ("", "")
+    assert "for another, such as runtime" in why
+    assert "stop_loss" not in why

@@ -46,14 +46,18 @@ LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn",
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the options of a command; if a command or option is unknown, print one line and end the program."""
     commands = {command.name: command for command in COMMANDS}
+    first = arguments[0] if arguments else ""
+    if (
+        first not in commands
+        and first[:1] != "-"
+        and (Path(first).suffix or "/" in first or (first and Path(first).exists()))
+    ):
+        arguments = ["analyze", *arguments]  # names of commands have no suffix
     known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)
     complete(parser)  # exits if the shell asked for completion
     if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
-        name = arguments[0]
-        if Path(name).exists() or "/" in name or Path(name).suffix:
-            parser.error(f"{name} is not a command; put a command before it: pedanova analyze {name}")
-        parser.error(unknown_name(name, tuple(commands), what="command", most=2))
+        parser.error(unknown_name(arguments[0], tuple(commands), what="command", most=2))
     options, rest = parser.parse_known_args(arguments)
     if options.command in BEHIND:  # names may also come after options
         getattr(options, BEHIND[options.command]).extend(text for text in rest if not text.startswith("-"))

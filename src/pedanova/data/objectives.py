@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap
-from pedanova.data.column_values import is_word
+from pedanova.data.column_values import Values, is_word
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
+from pedanova.data.roles import outcomes
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     COSTS,
@@ -69,9 +70,25 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
         if len(names) == 1:
             name, column = names[0], columns[names[0]]
             has_words = column.labels is not None and as_numbers(column) is None
-            others = [other for other in dict.fromkeys((*results, *_result_like(columns))) if other != name]
+            likely = dict.fromkeys((*results, *_result_like(columns)))
+            others = [other for other in likely if other != name and not _looks_set(columns[other])]
             why = "its name is the most typical of a result" if why == ONLY_RESULT and others else why
             return None if has_words else (name, _note(name, why, others))
+    return None if results else _guess_by_roles(columns)
+
+
+def _guess_by_roles(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
+    """The only column that can be a result or, without results, the only cost; None if there are several."""
+    found = outcomes(columns)
+    if "perhaps" in found.values():
+        return None
+    for kind, what in (("result", "a result"), ("cost", "a time or a cost")):
+        names = [name for name, one in found.items() if one == kind]
+        if len(names) == 1:
+            others = [name for name in found if name != names[0]]
+            return names[0], _note(names[0], f"the only column that looks like {what}", others)
+        if names:
+            return None
     return None
 
 
@@ -81,6 +98,12 @@ def _result_like(columns: Mapping[str, Column]) -> list[str]:
     likely = [name for name in named if words_of(name)[-1] not in SPREAD and not has_head(name)]
     measured = [name for name in likely if PROCESSES.isdisjoint(words_of(name))]
     return [name for name in measured if len(columns[name]) > MOST_ROWS or _differs(name, columns[name])]
+
+
+def _looks_set(column: Column) -> bool:
+    """Whether a column has few round numbers, as parameters have."""
+    few = Values.of(column) if len(column) <= MOST_ROWS else None
+    return few is not None and few.is_few and few.are_round
 
 
 def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
@@ -122,6 +145,10 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     """For each rule, yield its candidates and its reason; the first rule with exactly one candidate decides."""
     yield results, ONLY_RESULT
     yield [name for name in results if "objective" in words_of(name)], "its name contains 'objective'"
+    if {"precision", "recall"} <= {words_of(name)[-1] for name in results}:
+        both = [name for name in results if words_of(name)[-1] not in ("precision", "recall")]
+        f1 = both if any("f1" in words_of(name) for name in both) else []
+        yield f1, "the only result besides the precision and the recall that it combines"
     results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
     yield results, "the only result that is not a minimum, a maximum or a measure of spread"
     # If the rows are sorted by a parameter, a result may be in order too.
@@ -218,8 +245,7 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """Read each objective; a list of names means several objectives."""
     if objective is None:
-        likely = likely_objectives(table)
-        likely += [name for name in table if name not in likely]
+        likely = list(dict.fromkeys((*likely_objectives(table), *outcomes(table), *_result_like(table), *table)))
         raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(likely, most=40)}")
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]

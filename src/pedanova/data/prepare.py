@@ -22,6 +22,7 @@ from pedanova.data.options import Reading
 from pedanova.data.records import Records, mark_columns
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
 from pedanova.data.row_status import (
+    IF_DIVERGED,
     NO_OBJECTIVE,
     RowStatus,
     average,
@@ -130,7 +131,7 @@ def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:
         return []
     finite = all_finite(goal.values, threads=threads)
     unknown = 0 if finite else np.isnan(goal.values).sum()
-    note = ended_note(unknown, len(goal.values), NO_OBJECTIVE, reading.nan)
+    note = ended_note(unknown, len(goal.values), NO_OBJECTIVE, reading.nan, *IF_DIVERGED)
     return [note, *([] if finite else _infinite_notes((goal,), np.ones(len(goal.values), dtype=bool)))]
 
 
@@ -163,7 +164,7 @@ def _collapse(
     if before == after:
         words = f"no configuration occurs twice in {before:,} rows; to average over seeds, exclude the column of seeds"
     ends = RowStatus(keep, worst, (*status.notes, Note("rows", words)))
-    ends = ends.end(unknown, request.reading.nan, NO_OBJECTIVE)
+    ends = ends.end(unknown, request.reading.nan, NO_OBJECTIVE, *IF_DIVERGED)
     same = replace(request, params=list(choice.space), exclude=None)
     again = choose_space(tuple(fewer.columns), goals, same, TableColumns(fewer.columns, ends.keep))
     gone = [note for note in choice.notes if note not in again.notes and note.kind == "unused"]

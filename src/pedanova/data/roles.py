@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,7 @@ from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
     COUNTED,
+    MEMORY,
     form_of,
     has_head,
     is_setting_name,
@@ -63,6 +64,8 @@ from pedanova.data.vocabulary import (
 )
 from pedanova.errors import Arg, Word, listed
 
+Outcome: TypeAlias = Literal["result", "cost", "perhaps", "number"]
+LIKELIEST: tuple[Outcome, ...] = ("result", "cost", "perhaps", "number")
 ARTICLES = {"identifier": "an id", "text": "free text", "empty": "empty"}
 SIZES = {"size", "sizes", "count", "counts", "generations", "cells"}  # last words of parameters left of the results
 MOST_STATES = 50  # distinct words of a column of trial states
@@ -531,6 +534,28 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
     numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers" and name not in stamps}
     names = [name for name in names if name in numbers]
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
+
+
+def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
+    """Which columns can be the objective, by their roles alone; the likeliest first.
+
+    A result comes before a cost, then come parameters that may be results, and other numbers that hardly repeat.
+    """
+    rows = max(map(len, columns.values()), default=0)
+    if rows > MOST_GRID or len(columns) > MOST_COMPARED:
+        return {}
+    roles = roles_of(list(columns), lambda _: columns, (), list(columns))[1]
+    found: dict[str, Outcome] = {}
+    for name, role in roles.items():
+        one = Values.of(columns[name]) if len(columns[name]) else None
+        if one is None or one.kind != "numbers" or not one.varies or 2 * len(one.present) < rows:
+            continue
+        size = COUNTED.match(name) is not None or not MEMORY.isdisjoint(words_of(name))
+        if role.name in ("result", "time"):
+            found[name] = "cost" if role.name == "time" or size else "result"
+        elif role.is_setting and not one.is_few:
+            found[name] = "perhaps" if role.doubt is not None else "number"
+    return dict(sorted(found.items(), key=lambda item: LIKELIEST.index(item[1])))
 
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:

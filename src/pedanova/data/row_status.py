@@ -26,6 +26,8 @@ from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES,
 from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
+RANKS_WORST = "ranks them as the worst"
+IF_DIVERGED: tuple[Word, ...] = (" (if they diverged, ", Arg("nan", "worst", of="Reading"), f" {RANKS_WORST})")
 MANY = 0.1  # if more than this part of the rows is dropped, the note is a warning
 
 
@@ -85,13 +87,16 @@ def status_of_rows(
             note = Note("rows", count, " pruned rows are included; their objective is their last value")
             status = replace(status, notes=(*status.notes, note))
         else:
-            last = " (", Arg("pruned", "last", of="Reading"), " includes them with their last value)"
-            status = status.end(states == "pruned", reading.pruned, "were pruned", *last)
+            pruned = states == "pruned"
+            known = all(not np.isnan(goal.values[pruned]).all() for goal in goals)
+            how, ends = ("last", "includes them with their last value") if known else ("worst", RANKS_WORST)
+            remedy = " (", Arg("pruned", how, of="Reading"), f" {ends})"
+            status = status.end(pruned, reading.pruned, "were pruned", *remedy)
     if feasible is not None:  # failed rows have no constraint values
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
         status = status.end(~allowed, reading.infeasible, "are infeasible")
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
-    return status.end(unknown, reading.nan, NO_OBJECTIVE)
+    return status.end(unknown, reading.nan, NO_OBJECTIVE, *IF_DIVERGED)
 
 
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:

@@ -72,7 +72,7 @@ RESULTS_UP = _words(
 )
 RESULTS_DOWN = _words(
     "loss losses error errors err rmse mse mae mape smape wape mase rmsle msle nll perplexity ppl wer cer bpb bpc fid "
-    "lpips regret misclassification makespan drawdown cpi misses brier ece logloss crossentropy deviance aic bic "
+    "nlpd lpips regret misclassification makespan drawdown cpi misses brier ece logloss crossentropy deviance aic bic "
     "fpr fnr mistakes"
 )
 COSTS = _words(
@@ -80,7 +80,7 @@ COSTS = _words(
     "duration elapsed took latency seconds secs time timestamp flops macs joules"
 )  # words for the cost of a run
 # These show the direction of an objective, but may also be parameters.
-ONLY_UP = _words("gain efficiency bitrate coverage volume diversity passed correct solved accepted converged")
+ONLY_UP = _words("gain utility efficiency bitrate coverage volume diversity passed correct solved accepted converged")
 ONLY_DOWN = _words(
     "failed crashed diverged cost memory entropy divergence gap violation violations failures distance size risk "
     "cycles penalty collisions"
@@ -286,10 +286,14 @@ def direction_by_name(name: str) -> Direction | None:
 
     Examples
     --------
-    >>> [direction_by_name(name) for name in ("val/accuracy", "neg_mean_squared_error", "test_err", "y")]
-    ['maximize', 'maximize', 'minimize', None]
+    >>> [direction_by_name(name) for name in ("val/accuracy", "neg_mean_squared_error", "test_err", "acc_head", "y")]
+    ['maximize', 'maximize', 'minimize', 'maximize', None]
     """
     telling, words = last_telling(name), words_of(name)
+    if (
+        telling is None and known_form(words[0]) in RESULTS - UNCLEAR and not has_head(name)
+    ):  # such as acc_head and fps_out
+        return "maximize" if known_form(words[0]) in RESULTS_UP else "minimize"
     if telling is None:
         is_speed = words[-2:-1] == ("per",) and words[-1] in UNITS["time"]
         return "maximize" if is_speed else "minimize" if words[1:] and words[-1] in ("ns", "us", "ms") else None

@@ -141,6 +141,8 @@ class Importances(ShareTable[Importance]):
         same share, and are printed on one line.
     good
         The good values of each parameter with a clear effect, in words; the numbers are in `Analysis.densities`.
+    doubtful
+        Columns that might not be parameters; a note on the analysis says why.
     full
         Whether all columns are printed; `in_full` sets it.
 
@@ -163,6 +165,7 @@ class Importances(ShareTable[Importance]):
     trials: tuple[Importance, ...] = ()  # after an adaptive sampler: its best trials against a uniform draw
     copies: Mapping[str, str] = field(default_factory=dict)
     good: Mapping[str, str] = field(default_factory=dict)
+    doubtful: tuple[str, ...] = ()
     full: bool = False
 
     @property
@@ -248,7 +251,9 @@ class Importances(ShareTable[Importance]):
         if not rows:
             forms = [f"No parameter clearly affects whether {goal}." for goal in goals]
         else:
-            name, first = shorten(self._short()[rows[0].name], LONGEST_LEADER), rows[0]
+            first = rows[0]
+            doubt = " (perhaps not a parameter)" if first.name in self.doubtful else ""
+            name = f"{shorten(self._short()[first.name], LONGEST_LEADER)}{doubt}"
             ends = f" ({interval(first.low, first.high)})" if first.low is not None else ""
             much = f"its importance is {percent(first.share)}{ends}"
             clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share is unsure

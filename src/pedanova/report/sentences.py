@@ -58,12 +58,13 @@ def doubts_in_words(data: TrialData) -> str:
         return ""
     parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
     why = "(--roles says why)"
-    if not any(np.count_nonzero(tally.by_cell) > 1 for name, tally in data.tallies.items() if name not in names):
+    others = [name for name in data.tallies if name not in names and np.count_nonzero(data.tallies[name].by_cell) > 1]
+    if not others:
         doubtful = f"{listed(names, most=MOST_NAMED)} might not be {parameter}"
         return f"{doubtful}, but there is no better column {why}; list the parameters in --params"
     if len(names) > 6 or 2 * len(names) > max(4, parameters):
         doubtful = f"{len(names)} columns might not be parameters: {listed(names, most=MOST_NAMED)}"
-        return f"{doubtful} {why}; list the parameters in --params"
+        return f"{doubtful} {why}; to use only the others, pass --params {shlex.quote(','.join(others))}"
     remedy = f"leave {them} out with --exclude {shlex.quote(','.join(names))}"
     return f"{listed(names)} might not be {parameter} {why}; {remedy}"
 

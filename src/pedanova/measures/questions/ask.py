@@ -177,7 +177,8 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
         ranges = [one.words for one in densities[name].good(question.baseline)]  # type: ignore[arg-type]
         more = len(ranges) - MOST_RANGES
         values[name] = " or ".join(ranges[:MOST_RANGES]) + (f" or {more} more" if more > 0 else "")
-    return replace(result, good=values)
+    doubts = [note.subject for note in data.notes if note.kind == "roles" and note.severity == "warning"]
+    return replace(result, good=values, doubtful=tuple(doubts))
 
 
 def importance_or_wider(data: TrialData, question: Question) -> Importances:

@@ -219,8 +219,10 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
     start = known or KernelSettings.initial(arrangement.varying)
     chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
     ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
-    plain = (means - means.mean()) / max(float(means.std()), 1e-300)
-    ways = [(one, settings_for(data, chosen, one, start)) for one in (ranked, plain)]
+    with np.errstate(over="ignore"):  # of diverged trials, which only ranks can compare
+        spread = float(means.std())
+    plain = [(means - means.mean()) / max(spread, 1e-300)] if np.isfinite(spread) else []
+    ways = [(one, settings_for(data, chosen, one, start)) for one in (ranked, *plain)]
     scores, settings = min(ways, key=lambda way: left_out_error(data, chosen, way[0], way[1], ranked))
     given = rows_given(data, settings, means)
     each, first = np.unique(scores, return_index=True)

@@ -20,7 +20,7 @@ from pedanova.data.objectives import Goal, as_direction
 from pedanova.data.observations import describe_outside
 from pedanova.data.records import check_lengths
 from pedanova.data.regions import sign_of
-from pedanova.data.row_status import NO_OBJECTIVE, ended_note
+from pedanova.data.row_status import IF_DIVERGED, NO_OBJECTIVE, ended_note
 from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
@@ -253,7 +253,7 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
         cut = levels_for(table, levels)
         gone = len(goal) - table.ranking.numbers
-        table.notes += [ended_note(gone, len(goal), NO_OBJECTIVE, table.nan)] if gone else []
+        table.notes += [ended_note(gone, len(goal), NO_OBJECTIVE, table.nan, *IF_DIVERGED)] if gone else []
         own = [*request.notes, *choice.notes]
         return assembled(table, cut, table.count(cut), notes=own, inside=request.inside)
     except cupy.cuda.memory.OutOfMemoryError as error:

@@ -146,13 +146,21 @@ def layout_of(file: Path, delimiter: str | None = None) -> Layout:
 
 
 def _sign_of(lines: Sequence[str], usual: str) -> str:
-    if not lines or _fields(lines[:1], usual)[0] > 1:
+    whole = [sign for sign in OTHERS if not _opens_brackets(lines, sign) and len(set(_fields(lines, sign)) - {1}) == 1]
+    inside = bool(whole) and _opens_brackets(lines, usual)  # such as the commas of lists
+    if not lines or (_fields(lines[:1], usual)[0] > 1 and not inside):
         return usual
-    cuts = {sign: _fields(lines, sign) for sign in (usual, *OTHERS)}
+    cuts = {sign: _fields(lines, sign) for sign in (whole if inside else (usual, *OTHERS))}
     even = {sign: max(counts.count(many) * (many > 1) for many in set(counts)) for sign, counts in cuts.items()}
     best = max(even.values())
     present = [sign for sign in even if even[sign] == best and best > 0]
     return max(present, key=lambda sign: (cuts[sign][0], max(cuts[sign])), default=usual)
+
+
+def _opens_brackets(lines: Sequence[str], sign: str) -> bool:
+    """Whether a field of the first line has a bracket without its counterpart."""
+    fields = (field for row in _cut(lines[:1], sign) for field in row)
+    return any(field.count(pair[0]) != field.count(pair[1]) for field in fields for pair in ("[]", "{}", "()"))
 
 
 def _above(lines: Sequence[str], sign: str) -> int:
