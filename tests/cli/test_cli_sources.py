@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import optuna
 import pytest
 
@@ -189,3 +190,29 @@ def test_a_table_of_results_alone_names_the_option_of_the_command_line(run: Run,
     assert status == 2
     assert "left out; to keep it, name all parameters in --params); name the parameters in --params" in err
     assert "params=" not in err
+
+
+def test_doubtful_columns_are_marked_in_the_first_sentence_and_the_others_are_listed(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    rng = np.random.default_rng(0)
+    counted = rng.integers(0, 90, (200, 7)) ** 2
+    loss = counted[:, 0] / 9 + rng.random(200)
+    lines = [f"{i * 7 % 2},{'abc'[i * 5 % 3]},{','.join(map(str, counted[i]))},{loss[i]}" for i in range(200)]
+    file.write_text(f"flip,kind,{','.join(f'seen{letter}' for letter in 'abcdefg')},loss\n" + "\n".join(lines))
+    status, out, _ = run(file)  # analyze is the command for a file
+    first = first_lines(out)
+    assert status == 0
+    assert "to use only the others, pass --params flip,kind" in first
+    assert "seena (perhaps not a parameter) matters most" in first
+    assert "2 parameters" in first_lines(run(file, "--params", "flip,kind")[1])
+
+
+def test_the_advice_for_pruned_and_diverged_rows_can_work(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    for value, advice in (("", "--pruned worst ranks them as the worst"), ("0.5", "--pruned last includes them")):
+        lines = [f"{i % 9},{value if i % 4 == 0 else i * 37 % 40},{'ok' if i % 4 else 'pruned'}" for i in range(40)]
+        file.write_text("depth,loss,state\n" + "\n".join(lines))
+        assert f"10 of 40 rows were pruned and are dropped ({advice}" in first_lines(run(file)[1])
+    file.write_text("depth,loss\n" + "\n".join(f"{i % 9},{'nan' if i % 4 == 0 else i * 37 % 40}" for i in range(40)))
+    assert "are dropped (if they diverged, --nan worst ranks them as the worst)" in first_lines(run(file)[1])
+    assert run(file, "--nan", "worst")[0] == 0

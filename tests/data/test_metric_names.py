@@ -20,14 +20,14 @@ UP = (
     "accuracy acc val_acc valAccuracy test/accuracy acc@1 auc roc_auc testAUC f1 F1-score f1_macro r2 R2 R² score "
     "mean_test_score reward episode_reward return mean_return precision recall iou mIoU mAP mAP50 bleu bleu4 "
     "neg_mean_squared_error neg_log_loss psnr balanced_accuracy accuracy_mean top5 log_likelihood success_rate "
-    "val_acc_seed0 throughput_rps reward_per_episode ops_per_sec frames_per_second bitrate"
+    "val_acc_seed0 throughput_rps reward_per_episode ops_per_sec frames_per_second bitrate acc_l2r fps_out avg_utility"
 )
 DOWN = (
     "loss val_loss train/loss error error_rate err top1_error rmse test_rmse_mean mae mse nll perplexity ppl time "
     "runtime latency latency_ms duration seconds negative_log_likelihood 1-accuracy one_minus_acc brier_score logloss "
     "validation_0-logloss rank_test_score cost regret wer time_total_s "
     "val_loss_seed3 val_cross_entropy crossEntropy timetrain cost_per_success errors_per_hit "
-    "total_cycles soft_penalty collisions encode_ns p99_us decode_ms errors_per_sec"
+    "total_cycles soft_penalty collisions encode_ns p99_us decode_ms errors_per_sec nlpd_test"
 )
 UNKNOWN = "y value objective metric result target out lr z m1 loss_weight"
 

@@ -51,6 +51,20 @@ def test_the_error_shows_the_values_that_are_no_numbers(scores: list[str], words
     assert "write every value as a number in the same form" in str(caught.value)
 
 
+def test_a_condition_comes_before_the_form_of_numbers() -> None:
+    kind = ["gender", "age", "gender"] * 30
+    scores = [f"{10 + i % 70}.5%" if one == "gender" else f"{i / 7:.2f}" for i, one in enumerate(kind)]
+    table = {"x": X[:90], "kind": kind, "y": scores}
+    with pytest.raises(DataError, match=r"in the same form, or pass where=\"kind == 'gender'\""):
+        pa.analyze(table, "y")
+    a = pa.analyze(table, "y", direction="max", where="kind == 'gender'")
+    assert len(a) == 60
+    assert a.data.observations is not None
+    assert a.data.observations.goals[0].values.max() <= 0.8
+    with pytest.raises(DataError, match="in the same form"):
+        pa.analyze(table, "y", where="x < 0.5")
+
+
 def test_roles_name_what_the_first_lines_name() -> None:
     table = {"x": X, "m": np.exp(Y), "y": Y}
     roles = {row.column: row.why for row in roles_in(table, request_of("y")).rows}

@@ -14,7 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
-from pedanova.data.column import MISSING_CODE, Column, Form, Mask, as_column, as_numbers, in_form, is_gap
+from pedanova.data.column import (
+    MISSING_CODE,
+    Column,
+    Form,
+    Mask,
+    as_column,
+    as_numbers,
+    in_form,
+    is_gap,
+    take,
+    values_in,
+)
 from pedanova.data.column_values import Values, is_word
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
@@ -274,7 +285,7 @@ def _read_goal(
 ) -> Goal:
     if isinstance(objective, str):
         if objective in table:
-            return Goal(objective, _as_numbers(table[objective], decimal), direction, objective)
+            return Goal(objective, _as_numbers(table[objective], decimal, table), direction, objective)
         if not any(sign in objective for sign in "=<>") and " in " not in objective:
             raise DataError(unknown_name(objective, tuple(table), what="column"))
         holds = rows_where(objective, table).view(np.uint8)
@@ -289,10 +300,10 @@ def _read_goal(
             floats = values.dtype.kind == "f"
             if values[0] == other.values[0] and np.array_equal(values, other.values, equal_nan=floats):
                 twin = twin or name
-    return Goal(named, _as_numbers(column, decimal), direction, None, twin)
+    return Goal(named, _as_numbers(column, decimal, table), direction, None, twin)
 
 
-def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
+def _as_numbers(column: Column, decimal: str | None, table: Mapping[str, Column]) -> NDArray[Any]:
     name = column.name
     if len(column) == 0:
         raise DataError(f"{name}: the table has no rows; give at least two")
@@ -309,9 +320,9 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         short = [word if len(word) <= LONGEST_SHOWN else f"{word[:LONGEST_SHOWN]}…" for word in words]
         shown_words, one_form = listed(short, most=3), "write every value as a number in the same form"
         if fits is not None:
-            raise DataError(
-                f"objective {name!r} has values such as {fits!r} and others such as {shown_words}; {one_form}"
-            )
+            forms = f"objective {name!r} has values such as {fits!r} and others such as {shown_words}; {one_form}"
+            condition = _readable_rows(column, table, decimal)
+            raise DataError(forms, *((", or pass ", Arg("where", shown=f'"{condition}"')) if condition else ()))
         if 2 * sum(map(bool, map(STARTS_AS_NUMBER.match, words))) > len(words):
             raise DataError(f"objective {name!r} has text after its numbers ({shown_words}); {one_form}")
         if all(LIST.match(word) for word in words):
@@ -322,14 +333,35 @@ def _as_numbers(column: Column, decimal: str | None) -> NDArray[Any]:
         often = next((str(column.labels[code]) for code in np.flatnonzero(enough)), None)
         remedy = "name a column of numbers"
         if often is not None:
-            compared = f"{name if name.isidentifier() else f'`{name}`'} == {often!r}"
-            remedy += f', or pass a comparison as the objective: "{compared}"'
+            remedy += f', or pass a comparison as the objective: "{in_condition(name)} == {often!r}"'
         raise DataError(f"objective {name!r} holds text ({shown_words}); {remedy}")
     if column.is_time:
         raise DataError(f"objective {name!r} holds dates or durations; turn them into numbers")
     if column.missing is None:
         return column.values.view(np.uint8) if column.values.dtype == bool else column.values
     return np.where(column.missing, np.nan, column.values.astype(np.float64))
+
+
+def in_condition(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
+
+
+def _readable_rows(column: Column, table: Mapping[str, Column], decimal: str | None) -> str | None:
+    """A condition on another column, if the numbers have one form for each of its values; None if there is none."""
+    for other in table.values():
+        count = len(other.labels or ()) if len(other) == len(column) <= MOST_ROWS and other is not column else 0
+        if not 1 < count <= LEAST_VALUES:
+            continue
+        parts = [np.flatnonzero(other.values == code) for code in range(count)]
+        if all(as_scores(part_of(column, rows), decimal) is not None for rows in parts if len(rows)):
+            most = max(range(count), key=lambda code: len(parts[code]))
+            return f"{in_condition(other.name)} == {str((other.labels or ())[most])!r}"
+    return None
+
+
+def part_of(column: Column, rows: NDArray[np.int64]) -> Column:
+    """Some rows of a column, without the labels of other rows."""
+    return as_column(column.name, values_in(take({column.name: column}, rows)[column.name]))
 
 
 def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[Note]] | None:

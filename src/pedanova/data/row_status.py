@@ -19,7 +19,7 @@ from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note, Severity
 from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.column_clues import ID_NAMES
-from pedanova.data.objectives import Goal, follows, rank_correlation
+from pedanova.data.objectives import Goal, follows, in_condition, rank_correlation
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
 from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES, as_flag, state_of, words_of
@@ -142,10 +142,6 @@ def unknown_states(column: Column) -> list[Note]:
     words = f"rows with an unknown state ({listed(strange, most=4)}) count as complete; to leave rows out, pass "
     where = Arg("where", shown=f'"{in_condition(column.name)} != {strange[0]!r}"')
     return [Note("status", words, where, subject=column.name)]
-
-
-def in_condition(name: str) -> str:
-    return name if name.isidentifier() else f"`{name}`"
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:

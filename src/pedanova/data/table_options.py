@@ -16,10 +16,10 @@ from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
-from pedanova.data.objectives import as_scores, guess_directions, guess_objective, known_directions, seeds_of
+from pedanova.data.objectives import as_scores, guess_directions, guess_objective, known_directions, part_of, seeds_of
 from pedanova.data.options import Reading
 from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_columns
-from pedanova.data.regions import Direction, columns_in, rows_where
+from pedanova.data.regions import Direction, RowSet, as_rows, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_status import (
     GuessedState,
@@ -81,6 +81,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     """Add the source's metadata and defaults to the user's options; raise an error if no objective is known."""
     settings = records.metadata.params
     records, request = _with_objective(records, request)
+    records, request = _readable(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
     records, request = _narrowed(records, request)
     # The space of a source may have parameters without any value in these rows; they are left out.
@@ -125,6 +126,21 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
     if guess is None:
         return records, request
     return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])
+
+
+def _readable(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
+    """Select the rows of a condition first, if the objective has numbers of one form only in these rows."""
+    texts = {name: records.columns[name] for name in objectives_of(request) if name in records.columns}
+    mixed = [name for name, one in texts.items() if one.labels and as_scores(one, request.reading.decimal) is None]
+    chosen = (
+        as_rows(request.where, "where", records.columns, records.rows) if mixed and request.where is not None else None
+    )
+    if not isinstance(chosen, RowSet):
+        return records, request
+    rows = np.flatnonzero(chosen.mask)
+    parts = {name: part_of(records.columns[name], rows) for name in mixed}
+    records, request = select_rows(records, request, rows)
+    return replace(records, columns={**records.columns, **parts}), request
 
 
 def _with_numbers(records: Records, request: TableOptions) -> Records:

@@ -305,7 +305,7 @@ def may_be(parameter: Parameter, value: Any) -> bool:
 
 LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
 ADAPTIVE = (
-    "the trials were not drawn evenly (adaptive sampler), so the best trials are compared with a uniform draw "
+    "the trials were not drawn evenly, so the best trials are compared with a uniform draw "
     "from the space; values that were hardly tried count as poor"
 )
 IN_PIECES = "{}: good values lie in several ranges; the reduced space has one range that contains all of them"

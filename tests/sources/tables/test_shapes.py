@@ -178,3 +178,14 @@ def test_values_without_a_name_are_said(tmp_path: Path) -> None:
     path.write_text(joined(f",{HEAD},,", *(f"{i},{line},0.{i}," for i, line in enumerate(LINES))))
     notes = read_records(path).notes
     assert any(note.endswith("no name in the header: 'Unnamed: 5'") for note in map(str, notes))
+
+
+def test_a_delimiter_does_not_cut_lists(tmp_path: Path) -> None:
+    path = tmp_path / "runs.csv"
+    rows = [f"{i};[{i % 3}, 2];{{'a': {i % 2}, 'b': 'c'}};0.{i}" for i in range(10, 30)]
+    path.write_text("\n".join(["number;order;settings;loss", *rows]))
+    assert list(read_records(path).columns)[:2] == ["number", "order"]
+    path.write_text("\n".join(rows))
+    refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
+    path.write_text("\n".join(["lr,size (a,b),loss", *(f"0.{i},{i},0.{i}" for i in range(10, 30))]))
+    assert next(iter(read_records(path).columns)) == "lr"  # no other delimiter

@@ -48,7 +48,8 @@ MOST_ROWS = 5000  # the largest number of rows that a model is fitted to
 MODEL_ERROR = 0.4  # error of a model as a part of its interval's half, which holds nearly every true share
 FEW = 20.0  # target rows with which the deviation of a counted share is twice as large as by its formula
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
-ADAPTIVE = "the trials were not drawn evenly (adaptive sampler): "
+UNEVEN, ADAPTIVE = (f"the trials were not drawn evenly{why}: " for why in ("", " (adaptive sampler)"))
+FEW_LEVELS = 12  # different values of each parameter of a design, which no sampler chose
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
 Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a quantile of the rows, and its contrasts
 
@@ -466,9 +467,9 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate)
     adaptive = query.shown is not None and query.shown.adaptive
     if result.model_query is not None and result.model_query.of_space:
         words = "a model estimates which part of the search space is the best; "
-        return [Note("doubt", ADAPTIVE, words, Arg("of", "rows"), " uses the best trials instead")]
+        return [Note("doubt", _uneven(query), words, Arg("of", "rows"), " uses the best trials instead")]
     if adaptive and question.baseline == "region":
-        return [Note("doubt", ADAPTIVE, "the importances hold for these rows, not for the whole space")]
+        return [Note("doubt", _uneven(query), "the importances hold for these rows, not for the whole space")]
     if result.model_query is not None or (question.baseline == "region" and not query.whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies and not is_even(contrast)]
@@ -480,6 +481,13 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate)
         for baseline in ("uniform", "region")
     )
     return sampler_notes({c.name: level[c.name] for c in varying}, near, against=question.baseline)
+
+
+def _uneven(query: Query) -> str:
+    """That trials were not drawn evenly, and by what; without a cause if they may be a design or most of a grid."""
+    levels = [np.count_nonzero(contrast.region) for contrast in query.contrasts if contrast.varies]
+    designed = max(levels, default=0) <= FEW_LEVELS or math.prod(levels) <= 2 * query.count
+    return UNEVEN if designed else ADAPTIVE
 
 
 def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
