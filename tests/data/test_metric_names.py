@@ -20,7 +20,8 @@ UP = (
     "accuracy acc val_acc valAccuracy test/accuracy acc@1 auc roc_auc testAUC f1 F1-score f1_macro r2 R2 R² score "
     "mean_test_score reward episode_reward return mean_return precision recall iou mIoU mAP mAP50 bleu bleu4 "
     "neg_mean_squared_error neg_log_loss psnr balanced_accuracy accuracy_mean top5 log_likelihood success_rate "
-    "val_acc_seed0 throughput_rps reward_per_episode ops_per_sec frames_per_second bitrate acc_l2r fps_out avg_utility"
+    "val_acc_seed0 throughput_rps reward_per_episode ops_per_sec frames_per_second bitrate acc_l2r fps_out "
+    "avg_utility tg_tok_s"
 )
 DOWN = (
     "loss val_loss train/loss error error_rate err top1_error rmse test_rmse_mean mae mse nll perplexity ppl time "

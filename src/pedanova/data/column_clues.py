@@ -24,6 +24,7 @@ from pedanova.data.vocabulary import (
     NOTHING,
     OUTCOMES,
     PAST,
+    PER_SECOND,
     PROCESSES,
     RESULTS,
     SPLITS,
@@ -172,7 +173,9 @@ def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterato
         yield Clue("result", weight, f"its name begins with {words[0]!r}, as the names of results often do")
     if len(words) > 1 and not few and PAST.search(words[-1]):
         yield Clue("result", SLIGHT, f"its name ends in {words[-1]!r}, as the names of results often do")
-    if len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
+    if len(words) > 1 and words[-1] in ("s", "sec") and words[-2] in PER_SECOND:
+        yield Clue("result", SURE, "its name is typical of a speed")
+    elif len(words) > 1 and not is_limit(name) and words[-2:] != ("m", "s"):
         for role, units in UNITS.items():
             if words[-1] in units and not few:
                 yield Clue(role, FAIR, f"its name ends in the unit {words[-1]!r}")  # type: ignore[arg-type]

@@ -97,7 +97,8 @@ def _guess_by_roles(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
         names = [name for name, one in found.items() if one == kind]
         if len(names) == 1:
             others = [name for name in found if name != names[0]]
-            return names[0], _note(names[0], f"the only column that looks like {what}", others)
+            note = _note(names[0], f"the only column that looks like {what}", others)
+            return (names[0], note) if 2 * columns[names[0]].absent().sum() <= len(columns[names[0]]) else None
         if names:
             return None
     return None

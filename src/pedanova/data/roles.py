@@ -52,6 +52,7 @@ from pedanova.data.column_values import (
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
+    BOOKKEEPING,
     COUNTED,
     MEMORY,
     form_of,
@@ -547,8 +548,8 @@ def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
     roles = roles_of(list(columns), lambda _: columns, (), list(columns))[1]
     found: dict[str, Outcome] = {}
     for name, role in roles.items():
-        one = Values.of(columns[name]) if len(columns[name]) else None
-        if one is None or one.kind != "numbers" or not one.varies or 2 * len(one.present) < rows:
+        one = Values.of(columns[name])
+        if one.kind != "numbers" or not one.varies or BOOKKEEPING.match(name):
             continue
         size = COUNTED.match(name) is not None or not MEMORY.isdisjoint(words_of(name))
         if role.name in ("result", "time"):

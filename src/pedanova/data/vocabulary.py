@@ -109,6 +109,9 @@ UNITS = {
     "time": _words("s ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
     "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz usd"),
 }
+PER_SECOND = _words(
+    "tok token tokens sample samples op ops req reqs requests image images img imgs frames steps rows points"
+)
 MEMORY = _words("memory mem ram vram")
 PROCESSES = _words(
     "residence reaction hold holding pulse dwell soak soaking cure curing anneal annealing exposure contact mixing "
@@ -295,7 +298,7 @@ def direction_by_name(name: str) -> Direction | None:
     ):  # such as acc_head and fps_out
         return "maximize" if known_form(words[0]) in RESULTS_UP else "minimize"
     if telling is None:
-        is_speed = words[-2:-1] == ("per",) and words[-1] in UNITS["time"]
+        is_speed = words[-1] in UNITS["time"] and words[-2:-1] != () and words[-2] in PER_SECOND | {"per"}
         return "maximize" if is_speed else "minimize" if words[1:] and words[-1] in ("ns", "us", "ms") else None
     word, turned = telling
     up = word in RESULTS_UP or word in ONLY_UP
