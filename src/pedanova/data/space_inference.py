@@ -14,10 +14,11 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
+from pedanova.data.column_clues import SLIGHT, Clue
 from pedanova.data.column_values import LEAST_ROWS, Values, few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.objectives import DONE, Goal
-from pedanova.data.roles import SLIGHT, Clue, ColumnRole, ColumnRoles, Role, notes_on, roles_of
+from pedanova.data.roles import ColumnRole, ColumnRoles, Role, notes_on, roles_of
 from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
 from pedanova.data.vocabulary import words_of
