@@ -485,7 +485,7 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate)
 
 def _uneven(query: Query) -> str:
     """That trials were not drawn evenly, and by what; without a cause if they may be a design or most of a grid."""
-    levels = [np.count_nonzero(contrast.region) for contrast in query.contrasts if contrast.varies]
+    levels = [int(np.count_nonzero(contrast.region)) for contrast in query.contrasts if contrast.varies]
     designed = max(levels, default=0) <= FEW_LEVELS or math.prod(levels) <= 2 * query.count
     return UNEVEN if designed else ADAPTIVE
 
