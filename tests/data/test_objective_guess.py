@@ -149,6 +149,8 @@ def test_without_a_typical_name_the_only_result_by_its_role_is_used() -> None:
     assert (guess_in(**few, acc_head=A, runtime_ms=B) or ("", ""))[0] == "acc_head"
     assert (guess_in(**few, duration_ms=A) or ("", ""))[0] == "duration_ms"
     assert guess_in(**few, duration_ms=A, train_time=B) is None
+    assert guess_in(**few, launch_time=A, end_time=A + B) is None
+    assert (guess_in(created_at=np.arange(ROWS) * 60, **few, duration_ms=A) or ("", ""))[0] == "duration_ms"
     assert guess_in(**few, duration_ms=A, train_time=np.where(np.arange(ROWS) < 9, B, np.nan)) is None
     assert guess_in(**few, avg_dist=np.where(np.arange(ROWS) < 9, B, np.nan)) is None
     assert guess_in(**few, found=B, duration_ms=A) is None  # which may be a result, too

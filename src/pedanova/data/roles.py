@@ -550,10 +550,13 @@ def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
     found: dict[str, Outcome] = {}
     for name, role in roles.items():
         one = Values.of(columns[name])
-        if one.kind != "numbers" or not one.varies or BOOKKEEPING.match(name):
+        kept_by_logger = BOOKKEEPING.match(name) is not None
+        if one.kind != "numbers" or not one.varies or (kept_by_logger and one.rises):
             continue
         size = COUNTED.match(name) is not None or not MEMORY.isdisjoint(words_of(name))
-        if role.name in ("result", "time"):
+        if kept_by_logger:
+            found[name] = "perhaps"  # such as the time at which a run ended
+        elif role.name in ("result", "time"):
             found[name] = "cost" if role.name == "time" or size else "result"
         elif role.is_setting and not one.is_few:
             found[name] = "perhaps" if role.doubt is not None else "number"
