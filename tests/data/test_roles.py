@@ -857,3 +857,7 @@ def test_the_size_of_a_model_is_no_prefix_and_numbered_splits_are_no_parameters(
     assert marked(["number", "value", "params_lr", "params_total_steps"]) == ["params_lr", "params_total_steps"]
     assert role_of("split", np.tile(np.arange(10), 6)) == "seed"
     assert role_of("split", np.tile([0.1, 0.2], 30)) == "parameter"
+
+
+def test_the_smallest_double_is_no_warning() -> None:
+    assert not Values.of(as_column("x", [0.375, 5e-324, 0.37519] * 20)).are_short

@@ -26,6 +26,7 @@ LEAST_TIMES = 4  # rows per value that show whether values are equally frequent 
 LEAST_DRAWN = 100  # rows that show that numbers were drawn at random, if no other column was
 EVEN = 2.0  # Kolmogorov's statistic, which one of 1,500 uniform draws exceeds
 LARGEST = 1e100  # parameters have no larger values
+SMALLEST = 1e-300  # smaller numbers have no decimal mantissa
 MOSTLY = 0.8  # share of round numbers among numbers that people choose
 MOST_COMPARED = 300  # columns that are compared in pairs
 MOST_CELLS = 0.9  # share of its combinations that a nearly complete design has
@@ -204,8 +205,8 @@ class Values:
 def _mantissas(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Move the decimal point of each number: 0.0123 -> 12300, 1.5 -> 15000, 0 -> 0."""
     size = np.abs(numbers)
-    with np.errstate(all="ignore"):  # for 0, and for numbers near the smallest double
-        return np.where(size > 0, np.round(size / 10.0 ** (np.floor(np.log10(size)) - 4), 3), 0.0)
+    with np.errstate(all="ignore"):  # for 0, and for numbers near the smallest double, which count as 0
+        return np.where(size > SMALLEST, np.round(size / 10.0 ** (np.floor(np.log10(size)) - 4), 3), 0.0)
 
 
 def _are_short(numbers: NDArray[np.float64]) -> bool:
