@@ -338,12 +338,12 @@ def _design(known: KnownColumns) -> dict[str, Role]:
     The former are parameters, whatever their names. The latter are results, or doubtful if they look chosen.
     """
     settings = known.settings(doubted=True)
-    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and is_id(n))}
-    behind = known.behind()
-    unlikely = {name: one for name, one in known.named_results().items() if name not in behind}
     rows = max((len(one.present) for one in settings.values()), default=0)
     if not LEAST_GRID <= rows <= MOST_GRID:
         return {}
+    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and is_id(n))}
+    behind = known.behind()
+    unlikely = {name: one for name, one in known.named_results().items() if name not in behind}
     long = computed(settings)  # of two columns that determine each other, the one with fewer digits was chosen
     first = dict(sorted(settings.items(), key=lambda item: item[0] in long))
     whole = by_rows({name: one for name, one in first.items() if name not in seeds} | unlikely | seeds)
