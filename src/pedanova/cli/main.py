@@ -43,16 +43,16 @@ BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # w
 LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
+def is_source(text: str) -> bool:
+    """Whether an argument is a path, rather than a command (which has no suffix) or an option."""
+    return text[:1] not in ("", "-") and (Path(text).suffix != "" or "/" in text or Path(text).exists())
+
+
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the options of a command; if a command or option is unknown, print one line and end the program."""
     commands = {command.name: command for command in COMMANDS}
-    first = arguments[0] if arguments else ""
-    if (
-        first not in commands
-        and first[:1] != "-"
-        and (Path(first).suffix or "/" in first or (first and Path(first).exists()))
-    ):
-        arguments = ["analyze", *arguments]  # names of commands have no suffix
+    if arguments and arguments[0] not in commands and is_source(arguments[0]):
+        arguments = ["analyze", *arguments]
     known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)
     complete(parser)  # exits if the shell asked for completion

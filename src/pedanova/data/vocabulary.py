@@ -293,10 +293,9 @@ def direction_by_name(name: str) -> Direction | None:
     ['maximize', 'maximize', 'minimize', 'maximize', None]
     """
     telling, words = last_telling(name), words_of(name)
-    if (
-        telling is None and known_form(words[0]) in RESULTS - UNCLEAR and not has_head(name)
-    ):  # such as acc_head and fps_out
-        return "maximize" if known_form(words[0]) in RESULTS_UP else "minimize"
+    first = known_form(words[0])  # such as acc_head and fps_out
+    if telling is None and first in RESULTS - UNCLEAR and not has_head(name):
+        return "maximize" if first in RESULTS_UP else "minimize"
     if telling is None:
         is_speed = words[-1] in UNITS["time"] and words[-2:-1] != () and words[-2] in PER_SECOND | {"per"}
         return "maximize" if is_speed else "minimize" if words[1:] and words[-1] in ("ns", "us", "ms") else None
