@@ -73,7 +73,7 @@ FORMS = {"summary", "to_csv", "to_dict", "to_latex", "to_markdown", "to_pandas",
 MAPPING = {"get", "items", "keys", "values"}
 OFFERED = {
     "importance": {
-        "baseline", "copies", "estimator", "full", "good", "headline", "in_full", "notes", "plot",
+        "baseline", "copies", "doubtful", "estimator", "full", "good", "headline", "in_full", "notes", "plot",
         "ratios", "region", "rows", "shares", "target", "trials", "whole",
     },
     "effects": {

@@ -216,3 +216,18 @@ def test_the_advice_for_pruned_and_diverged_rows_can_work(run: Run, tmp_path: Pa
     file.write_text("depth,loss\n" + "\n".join(f"{i % 9},{'nan' if i % 4 == 0 else i * 37 % 40}" for i in range(40)))
     assert "are dropped (if they diverged, --nan worst ranks them as the worst)" in first_lines(run(file)[1])
     assert run(file, "--nan", "worst")[0] == 0
+
+
+def test_the_next_command_asks_for_the_target_that_was_answered(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("lr,depth,loss\n" + "\n".join(f"{i / 7},{i % 3},{i * i}" for i in range(16)))
+    out = run(file)[1]
+    assert "in the best 30 %" in " ".join(out.split())
+    assert "densities" in out
+    assert "--target 30%" in out
+
+
+def test_every_dropped_row_is_counted_in_the_first_line(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("lr,loss\n" + "\n".join(f"{i / 7},{'' if i == 5 else i * 7 % 40}" for i in range(60)))
+    assert "59 of 60 rows" in first_lines(run(file)[1])

@@ -861,3 +861,28 @@ def test_the_size_of_a_model_is_no_prefix_and_numbered_splits_are_no_parameters(
 
 def test_the_smallest_double_is_no_warning() -> None:
     assert not Values.of(as_column("x", [0.375, 5e-324, 0.37519] * 20)).are_short
+
+
+def test_a_bias_between_other_measures_is_doubted() -> None:
+    method, size = np.tile(["ols", "css"], 30), np.repeat([100, 200, 500], 20)
+    measured = {"bias": real(-1, 1), "variance": real(), "mse": real(), "rmse": real()}
+    assert "bias" in doubted(in_order({"method": method, "sample_size": size, **measured}, "mse"))
+    assert "use_bias" not in doubted(in_order({"use_bias": size > 100, "method": method, "mse": real()}, "mse"))
+
+
+def test_values_that_come_again_in_every_cell_of_a_grid_are_not_measured() -> None:
+    kind, data = (np.tile(np.repeat(["x", "y"], many), 400 // many) for many in (200, 100))
+    scale = np.tile(1.37 ** np.arange(10), 80)[: len(kind)]
+    table = {"kind": kind, "data": data, "scale": scale, "found": RNG.random(len(kind)), "mse": RNG.random(len(kind))}
+    decided = in_order(table, "mse")
+    assert decided["scale"].is_setting
+    assert decided["found"].name == "result"
+
+
+def test_excluded_columns_still_show_what_the_others_are() -> None:
+    rng = np.random.default_rng(0)
+    table: dict[str, Any] = {"depth": np.repeat([1, 2, 3, 4], 30), "seen": rng.integers(0, 99, 120) / 7}
+    table |= {"kind": np.tile(np.repeat(["a", "b", "c"], 10), 4), "part": np.tile(np.arange(10), 12)}
+    table |= {"loss": rng.random(120)}
+    assert "seen" not in pa.analyze(table, "loss").space
+    assert set(pa.analyze(table, "loss", exclude=["kind"]).space) == set(pa.analyze(table, "loss").space) - {"kind"}

@@ -462,6 +462,24 @@ def test_flags_for_success_are_read_the_right_way_round() -> None:
     assert not status_notes(pa.analyze(table, "elapsed", where="passed == 'yes'"))
 
 
+def test_a_flag_of_rows_that_ran_out_of_memory() -> None:
+    table: dict[str, Any] = searched()
+    failed = np.arange(120) < 12
+    table |= {"test_acc": np.where(failed, 0.0, 0.5 + table["elapsed"] / 100), "oom_flag": failed.astype(int)}
+    del table["elapsed"]
+    a = pa.analyze(table, "test_acc")
+    assert (len(a), set(a.space)) == (108, {"solver", "depth"})
+    assert repr(a).startswith("Analysis(108 of 120 rows, ")
+
+
+def test_whether_an_answer_was_correct_is_a_result_of_a_trial_that_ran() -> None:
+    table = searched()
+    table["winner_correct"] = (np.arange(120) % 4 > 0).astype(int)
+    a = pa.analyze(table, "elapsed")
+    assert not status_notes(a)
+    assert (len(a), set(a.space)) == (120, {"solver", "depth"})
+
+
 def test_a_column_of_known_states_is_preferred() -> None:
     table = searched() | {"status": ["FAILED", "meh"] * 60, "state": ["COMPLETE"] * 90 + ["PRUNED"] * 30}
     assert len(pa.analyze(table, "elapsed")) == 90

@@ -127,7 +127,9 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
         return f"Next: run more trials{wider if is_narrow(result) else '.'}"
     target = target_of_reduce(a, options)
     if a.data.observations is None or not result.whole or target is None:
-        return f"Next, see where good values lie: {command_line('densities', options, sure[0])}"
+        widened = any(note.kind == "question" and note.severity == "warning" for note in result.notes)
+        same = {"target": result.target.removeprefix("the best ").replace(" ", "")} if widened else {}
+        return f"Next, see where good values lie: {command_line('densities', options, sure[0], **same)}"
     wider = f" (with a wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (
         target != options.target
     )

@@ -36,6 +36,7 @@ from pedanova.data.vocabulary import (
     is_state,
     known_form,
     last_telling,
+    outcome_word,
     state_of,
     stem_of,
     words_of,
@@ -132,7 +133,7 @@ def by_name(name: str, values: Values) -> Iterator[Clue]:
     nothing = not values.full or not NOTHING.isdisjoint(text.strip().lower() for text in values.texts)
     if values.kind == "words" and words and words[-1] in FAILURES and nothing:
         yield Clue("text", FAIR, "has a text if a trial failed")
-    if values.kind == "flags" and words and words[-1] in OUTCOMES:
+    if values.kind == "flags" and outcome_word(name) in OUTCOMES:
         yield Clue("status", FAIR, "says whether a trial succeeded")
     if BUDGET_NAMES.match(name) and values.kind == "numbers":
         yield Clue("budget", SURE, "looks like the progress of a trial")

@@ -175,7 +175,7 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     likely = validation or no_training
     if _rank_alike(likely, columns, ALIKE):
         finest = max(likely, key=lambda name: len(np.unique(columns[name].values)))
-        yield [finest], "all results rank the rows in the same way"
+        yield [finest], f"{listed(likely, most=3)} rank the rows in the same way"
     if _rank_alike(validation, columns, PARTLY):
         scores = [name for name in validation if LOSSES.isdisjoint(words_of(name))]
         yield scores, "the only validation result that is not a loss"

@@ -73,6 +73,7 @@ MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
 LEAST_STEM = 4  # letters that the names of two columns must share
 MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
+REUSED = 20  # rows for each value of a column that was chosen, though its values are not round
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
 
@@ -362,10 +363,13 @@ def _design(known: KnownColumns) -> dict[str, Role]:
         one, named = settings[name], is_setting_name(name, number=True)
         kept = named or (one.is_few and (has_head(name) or (repeated and one.are_round)))
         measured = len(np.unique(one.present)) >= LEAST_GRID and bool(np.any(one.present % 1))
+        used_again = not once and REUSED * len(np.unique(one.present)) <= len(one.present)  # such as steps of a scale
         planned = one.looks_chosen and (one.levels or 2) <= FEW_NUMBERS  # such as a column of a fractional design
         why = f"is not part of the grid ({grid})"
         if any(tells(joint_codes([whole[other]]), joint_codes([whole[name]])) for other in joint):
             new[name] = replace(known.roles[name], proven=name in joint)
+        elif used_again:
+            continue
         elif name in behind or (measured and not named) or (once and not kept and not planned):
             new[name] = Role("result", why)
         elif once and not kept:

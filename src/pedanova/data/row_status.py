@@ -22,7 +22,16 @@ from pedanova.data.column_clues import ID_NAMES
 from pedanova.data.objectives import Goal, follows, in_condition, rank_correlation
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
-from pedanova.data.vocabulary import FAILURES, GOOD_OUTCOMES, NOTHING, OUTCOMES, as_flag, state_of, words_of
+from pedanova.data.vocabulary import (
+    FAILURES,
+    GOOD_OUTCOMES,
+    NOTHING,
+    OUTCOMES,
+    VERDICTS,
+    as_flag,
+    outcome_word,
+    state_of,
+)
 from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
@@ -354,8 +363,8 @@ def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column |
 
 def failed_rows(name: str, column: Column) -> Mask | None:
     """A mask of the rows that failed according to a yes/no column or a column of error texts; None for others."""
-    word = words_of(name)[-1]
-    flags = flags_of(column) if word in OUTCOMES else None
+    word = outcome_word(name)
+    flags = flags_of(column) if word in OUTCOMES - VERDICTS else None
     if flags is not None:
         return ~flags & ~column.absent() if word in GOOD_OUTCOMES else flags
     if word not in FAILURES or column.labels is None:

@@ -391,7 +391,12 @@ def _guessed(
         space, notes = infer_space(columns, threads=request.threads)
         space, conditions = _with_conditions(space, columns, evidence)
         return Choice(space, (*notes, *conditions))
-    columns, roles = guessed_roles(names, goals, table, evidence)
+    known = names
+    if request.exclude and isinstance(evidence, TableColumns):  # these show what the other columns are
+        own = {*spoken_for(table, goals, request), *(goal.column for goal in goals)}
+        known = [name for name in table if name in names or name in {*request.exclude} - own]
+    columns, roles = guessed_roles(known, goals, table, evidence)
+    roles = {name: role for name, role in roles.items() if name in names}
     step = step_of_one_run(columns, roles)
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))

@@ -105,6 +105,7 @@ GOOD_OUTCOMES = _words(
 OUTCOMES = GOOD_OUTCOMES | _words(
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
 )  # words in the names of yes/no columns
+VERDICTS = _words("correct")  # outcomes that judge what a trial found, not whether the trial ran
 UNITS = {
     "time": _words("s ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
     "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz usd"),
@@ -156,7 +157,7 @@ NAMES = HEADS | _words(
 AMBIGUOUS = _words(
     "rate ratio fraction frac size level samples features weight weights iterations iters steps epochs length rank "
     "rounds prob probability leaves trees nodes clusters components distance limit bound bounds factor penalty "
-    "norm scale"
+    "norm scale bias"
 )  # last words of both parameters and results
 CATEGORIES = _words(
     "type mode kind function fn activation optimizer scheduler schedule strategy method model dataset init algorithm "
@@ -224,6 +225,12 @@ def last_telling(name: str) -> tuple[str, bool] | None:
         if word not in SUMMARIES and word not in SPLITS and not word.isdigit():
             return None
     return None
+
+
+def outcome_word(name: str) -> str:
+    """The word in the name of a yes/no column that says what a yes means: oom_flag -> "oom"."""
+    words = words_of(name)
+    return words[-2] if len(words) > 1 and words[-1] == "flag" else words[-1]
 
 
 def has_head(name: str) -> bool:

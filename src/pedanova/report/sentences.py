@@ -42,11 +42,12 @@ def contents_in_words(data: TrialData) -> str:
 
 
 def rows_in_words(data: TrialData) -> str:
-    """The number of rows; if many rows of the table were dropped, "8 of 36 rows"."""
+    """The number of rows; if rows of the table were dropped, "8 of 36 rows"."""
     origin = None if data.observations is None else data.observations.origin
     chosen = origin is not None and (origin.request.where is not None or origin.request.repeats not in (None, "all"))
-    lost = [note.counts for note in data.notes if note.kind == "rows" and note.severity == "warning"]
-    total = max((counts[1] for counts in lost if len(counts) == 2), default=0)  # counts: dropped, all
+    # Two counts are the dropped rows and all rows; rows that were asked for are counted as the rows that are left.
+    lost = [note.counts for note in data.notes if note.kind == "rows" and len(note.counts) == 2]
+    total = max((counts[1] for counts in lost if counts[0] != data.rows or 2 * data.rows == counts[1]), default=0)
     return f"{data.rows:,} of {total:,} rows" if total > data.rows and not chosen else f"{data.rows:,} rows"
 
 

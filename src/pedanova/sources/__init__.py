@@ -96,6 +96,8 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
     """Open a large table as a scan, and load a small remote or multi-file table; return any other `data` unchanged."""
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
+        if not place:
+            raise DataError("the path is empty; name a file or a folder, such as . for this folder")
         small = not stream and is_small_file(place) and table_kind(place) is None
         if not is_object(place) and (is_url(place) or is_log(place) or small):
             return data

@@ -91,7 +91,7 @@ def test_places_that_are_no_files(tmp_path: Path) -> None:
     refuse(DataError, "loop.csv", of=lambda: analyze(tmp_path / "loop.csv"))
     refuse(DataError, "xxx", of=lambda: analyze("x" * 5000 + ".csv"))
     refuse(DataError, "t.csv", of=lambda: analyze("a\0t.csv"))
-    refuse(DataError, of=lambda: analyze(""))
+    refuse(DataError, "the path is empty", of=lambda: analyze(""))
 
 
 def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
