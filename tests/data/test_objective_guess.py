@@ -41,7 +41,7 @@ def guess(**columns: Any) -> tuple[str, str] | None:
         ({"split0_score": A, "split1_score": B, "mean_score": A + B}, "mean_score", "the only result that is a mean"),
         ({"train_loss": A, "val_acc": B, "test_acc": A}, "val_acc", "the only validation result"),
         ({"train_loss": A, "acc": B}, "acc", "not from training"),
-        ({"test_loss": A, "r2": 1 - A**2}, "test_loss", "all results rank the rows in the same way"),
+        ({"test_loss": A, "r2": 1 - A**2}, "test_loss", "test_loss, r2 rank the rows in the same way"),
         ({"val_loss": A, "val_acc": -A - 0.5 * B, "acc": B}, "val_acc", "the only validation result that is not a"),
     ],
 )  # fmt: skip
