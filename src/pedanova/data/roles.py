@@ -362,13 +362,14 @@ def _design(known: KnownColumns) -> dict[str, Role]:
     for name in (name for name in beside if settings[name].kind in ("numbers", "flags")):
         one, named = settings[name], is_setting_name(name, number=True)
         kept = named or (one.is_few and (has_head(name) or (repeated and one.are_round)))
-        measured = len(np.unique(one.present)) >= LEAST_GRID and bool(np.any(one.present % 1))
-        used_again = not once and REUSED * len(np.unique(one.present)) <= len(one.present)  # such as steps of a scale
+        different = len(np.unique(one.present))
+        used_again = not once and REUSED * different <= len(one.present)  # such as the steps of a scale
+        measured = different >= LEAST_GRID and bool(np.any(one.present % 1))
         planned = one.looks_chosen and (one.levels or 2) <= FEW_NUMBERS  # such as a column of a fractional design
         why = f"is not part of the grid ({grid})"
         if any(tells(joint_codes([whole[other]]), joint_codes([whole[name]])) for other in joint):
             new[name] = replace(known.roles[name], proven=name in joint)
-        elif used_again:
+        elif measured and used_again:
             continue
         elif name in behind or (measured and not named) or (once and not kept and not planned):
             new[name] = Role("result", why)
