@@ -392,7 +392,7 @@ def _guessed(
         space, conditions = _with_conditions(space, columns, evidence)
         return Choice(space, (*notes, *conditions))
     known = names
-    if request.exclude and isinstance(evidence, TableColumns):  # these show what the other columns are
+    if request.exclude:  # these show what the other columns are
         own = {*spoken_for(table, goals, request), *(goal.column for goal in goals)}
         known = [name for name in table if name in names or name in {*request.exclude} - own]
     columns, roles = guessed_roles(known, goals, table, evidence)
