@@ -871,18 +871,17 @@ def test_a_bias_between_other_measures_is_doubted() -> None:
 
 
 def test_values_that_come_again_in_every_cell_of_a_grid_are_not_measured() -> None:
-    kind, data = (np.tile(np.repeat(["x", "y"], many), 400 // many) for many in (200, 100))
-    scale = np.tile(1.37 ** np.arange(10), 80)[: len(kind)]
-    table = {"kind": kind, "data": data, "scale": scale, "found": RNG.random(len(kind)), "mse": RNG.random(len(kind))}
+    kind, data = np.repeat(["x", "y", "z", "w"], 400), np.tile(np.repeat(np.arange(5), 80), 4)
+    scale = np.tile(1.03 ** np.arange(16), 100) + data / 7  # each data set has its own steps
+    table = {"kind": kind, "data": data.astype(str), "scale": scale, "seen": RNG.random(1600), "mse": RNG.random(1600)}
     decided = in_order(table, "mse")
     assert decided["scale"].is_setting
-    assert decided["found"].name == "result"
+    assert decided["seen"].name == "result"
 
 
 def test_excluded_columns_still_show_what_the_others_are() -> None:
     rng = np.random.default_rng(0)
-    table: dict[str, Any] = {"depth": np.repeat([1, 2, 3, 4], 30), "seen": rng.integers(0, 99, 120) / 7}
-    table |= {"kind": np.tile(np.repeat(["a", "b", "c"], 10), 4), "part": np.tile(np.arange(10), 12)}
-    table |= {"loss": rng.random(120)}
-    assert "seen" not in pa.analyze(table, "loss").space
-    assert set(pa.analyze(table, "loss", exclude=["kind"]).space) == set(pa.analyze(table, "loss").space) - {"kind"}
+    table: dict[str, Any] = {"depth": np.repeat([1, 2, 3, 4], 15), "kind": np.tile(["a", "b", "c"], 20)}
+    table |= {"seen": rng.random(60), "loss": rng.random(60)}
+    assert set(pa.analyze(table, "loss").space) == {"depth", "kind"}
+    assert set(pa.analyze(table, "loss", exclude=["kind"]).space) == {"depth"}

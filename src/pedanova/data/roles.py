@@ -143,6 +143,25 @@ def roles_of(
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
     values = {name: Values.of(columns[name]) for name in names}
+    roles = _one_by_one(names, values, objectives)
+
+    def named_after(name: str, others: Collection[str]) -> bool:
+        return any(clue.weight == SURE for clue in beside_objectives(name, values[name], others))
+
+    siblings = [name for name, role in roles.items() if role.name == "result" and named_after(name, objectives)]
+    for name in (name for name, role in roles.items() if role.is_setting and not has_head(name)):
+        if named_after(name, siblings):
+            roles[name] = Role("result", "named after another result")
+    # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
+    for rule in (_repeats, _design, _names_of_configurations, _families, _without_evidence, _flags, _copies):
+        roles |= rule(KnownColumns(roles, values, table, objectives))
+    for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
+        roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
+    return columns, roles
+
+
+def _one_by_one(names: Sequence[str], values: Mapping[str, Values], objectives: Collection[str]) -> dict[str, Role]:
+    """The role of each column by its own name and values, and by columns with related names."""
     # Several columns that are permutations are a design, such as a Latin hypercube; a single one numbers the rows.
     single = sum(one.is_permutation for one in values.values()) == 1
     families: dict[tuple[str, ...], list[str]] = {}
@@ -166,20 +185,7 @@ def roles_of(
         if one.kind == "numbers":
             clues_on += by_summaries(name, {other: values[other] for other in families[stem_of(name)]})
         roles[name] = _decided(clues_on)
-
-    def named_after(name: str, others: Collection[str]) -> bool:
-        return any(clue.weight == SURE for clue in beside_objectives(name, values[name], others))
-
-    siblings = [name for name, role in roles.items() if role.name == "result" and named_after(name, objectives)]
-    for name in (name for name, role in roles.items() if role.is_setting and not has_head(name)):
-        if named_after(name, siblings):
-            roles[name] = Role("result", "named after another result")
-    # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (_repeats, _design, _names_of_configurations, _families, _without_evidence, _flags, _copies):
-        roles |= rule(KnownColumns(roles, values, table, objectives))
-    for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
-        roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
-    return columns, roles
+    return roles
 
 
 def _decided(clues: Sequence[Clue]) -> Role:
