@@ -33,7 +33,7 @@ demo: $(VENV)/.demo  ## analyse the bundled random search; ends with a table and
 	$(BIN)/pedanova demo --report report.html
 
 # mypy keeps one core busy: beside the tests, which leave a core alone at times. What fails is said by both.
-test: $(VENV)/.test  ## lint, types and every test
+test: $(VENV)/.test  ## lint, types and every test; of the documentation only where it changed (PEDANOVA_DOCS=1: always)
 	$(MAKE) --no-print-directory style
 	$(MAKE) --no-print-directory --jobs 2 --keep-going types every
 
@@ -42,7 +42,7 @@ check: $(VENV)/.test  ## lint, types and the quick tests of every subpackage, fo
 	$(MAKE) --no-print-directory --jobs 2 --keep-going types quick
 
 every: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --docs-if-changed
 
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto -m "not slow and not heavy" -q

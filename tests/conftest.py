@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy, and for every program that a test starts
+os.environ.update(COLUMNS="100", LINES="24")  # lines break alike in every terminal
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from helpers.changes import changed_documents
 
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
 settings.register_profile("explore", max_examples=30, **common)  # at a desk: new examples in every run
@@ -74,22 +77,26 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str
     return call
 
 
-OUTSIDE = (  # where a browser, a server, a cluster or a kernel of Jupyter has a part in it
-    "analysis/test_follow.py", "browser", "cli/test_explore_watch.py", "docs", "report/live",
-    "report/page/test_notebook.py", "scale/test_clusters.py", "sources/logs/test_real", "sources/optuna",
-    "sources/scans/test_objects.py", "sources/test_faults_reading.py",
-)  # fmt: skip
-
-
-LATE = "[Uu]nraisable"  # something of an earlier test, which was collected in the midst of this one
-
-
+BROWSER = Path(__file__).with_name("browser")
 SLOW = Path(__file__).with_name("slow.txt")  # functions with tests that `make check` leaves out, and their seconds
 LONGEST = 0.15  # seconds that all tests of a function may take together in `make check`
 
 
+UNCHANGED = "The documentation is as on main: its tests were left out. PEDANOVA_DOCS=1 runs them."
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--list-slow", action="store_true", help=f"write {SLOW.name} from the times of this run")
+    parser.addoption("--docs-if-changed", action="store_true", help="tests of the documentation only where it changed")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--docs-if-changed") and not os.environ.get("PEDANOVA_DOCS") and not changed_documents():
+        config.option.markexpr = "not docs"
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    return UNCHANGED if config.option.markexpr == "not docs" else None
 
 
 def slow_tests() -> dict[str, int]:
@@ -97,6 +104,8 @@ def slow_tests() -> dict[str, int]:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if config.option.markexpr == "not docs":
+        terminalreporter.write_line(UNCHANGED)
     if config.getoption("--list-slow"):
         known, times = slow_tests(), Counter[str]()
         for outcome in ("passed", "", "skipped"):  # calls; fixtures made and taken down; what another run has timed
@@ -125,8 +134,8 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest files begin, so that no worker is left alone with one of them at the end.
 
-    A test that other programs take part in is run once more where it fails, and the run says so: what they do
-    on a crowded machine is not this project's to promise. What fails twice is a failure.
+    A test in the browser is run once more where it fails: what Chromium does on a crowded machine is not this
+    project's to promise. What fails twice is a failure.
     """
     slow = slow_tests()
     for item in items:
@@ -137,8 +146,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         times[name.partition("::")[0]] += seconds
     items.sort(key=lambda item: -times[item.nodeid.partition("::")[0]])  # the sort is stable: files stay in order
     if config.pluginmanager.hasplugin("rerunfailures"):
-        here = Path(__file__).parent
-        outside = tuple(str(here / place) for place in OUTSIDE)
         for item in items:
-            late = {} if str(item.path).startswith(outside) else {"only_rerun": LATE}
-            item.add_marker(pytest.mark.flaky(reruns=1, **late))
+            if item.path.is_relative_to(BROWSER):
+                item.add_marker(pytest.mark.flaky(reruns=1))

@@ -128,6 +128,7 @@ SHARING = {
 }
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("name", sorted(SHARING))
 def test_examples_that_go_on_from_that_of_the_class(
     name: str, demo: pa.Analysis, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +137,7 @@ def test_examples_that_go_on_from_that_of_the_class(
     run(name, inspect.getdoc(CALLS[name]) or "", {"pa": pa, "a": demo})
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("name", [name for name in (*CALLS, *CLASSES) if name not in SHARING])
 def test_examples(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MPLBACKEND", "agg")

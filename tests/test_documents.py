@@ -20,6 +20,8 @@ from helpers.explorers import served
 from pedanova.cli.main import main
 from pedanova.results import Across, Along, Importances, Interactions, ReducedSpace, Seeds
 
+pytestmark = pytest.mark.docs
+
 NOT_RUN = {
     "object-stores.md": 2,
     "optuna-dashboard.md": 1,

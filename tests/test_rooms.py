@@ -185,12 +185,28 @@ def test_optional_libraries_stay_in_their_files() -> None:
 
 
 def test_the_files_that_newcomers_are_sent_to_exist() -> None:
-    above = [ROOT, ROOT / "report" / "figures", ROOT / "sources" / "logs", *(REPOSITORY / name for name in ABOVE)]
     for document in ("CONTRIBUTING.md", "docs/architecture.md"):
         text = (REPOSITORY / document).read_text(encoding="utf-8")
-        names = {name for name in re.findall(r"`([\w/.-]+\.(?:py|cpp|hpp|css|js|md))", text) if "NAME" not in name}
-        assert len(names) > 10
-        assert not {name for name in names if not any((folder / name).exists() for folder in above)}
+        assert len(named_files(text)) > 10
+        assert not missing_files(text, ROOT)
+    assert len((REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 70
+
+
+def test_a_subpackage_says_what_lives_there_and_what_to_copy() -> None:
+    for path in sorted(ROOT.glob("*/**/__init__.py")):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        assert re.search(r"\n\n.*\b([Nn]ew|copy)\b", text, re.DOTALL), path
+        assert not missing_files(text, path.parent), path
+
+
+def named_files(text: str) -> set[str]:
+    return {name for name in re.findall(r"`([\w/.-]+\.(?:py|cpp|hpp|css|js|md|txt))", text) if "NAME" not in name}
+
+
+def missing_files(text: str, room: Path) -> set[str]:
+    """Names may be relative to the room, to the package or to a folder above it."""
+    places = [room, ROOT, *(REPOSITORY / name for name in ABOVE)]
+    return {name for name in named_files(text) if not any((folder / name).exists() for folder in places)}
 
 
 def test_no_class_name_occurs_twice_and_no_file_is_long() -> None:

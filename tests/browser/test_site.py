@@ -12,6 +12,8 @@ import pytest
 from helpers.chromium import Page, axe_script, missing
 from helpers.site_looks import faults, show
 
+pytestmark = pytest.mark.docs
+
 ROOT = Path(__file__).parent.parent.parent
 PAGES = ("index.html", "search.html", "gallery/trade-off.html", "how-sure.html", "reference/api/rows.html")
 

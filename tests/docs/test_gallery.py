@@ -13,6 +13,8 @@ import pytest
 
 from helpers.documents import ROOT
 
+pytestmark = pytest.mark.docs
+
 GALLERY = ROOT / "docs/gallery"
 BOOKS = sorted(GALLERY.glob("*.ipynb"))
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -9,6 +9,8 @@ import pytest
 from helpers.documents import ROOT, blocks_of, run_page
 from helpers.tools import need
 
+pytestmark = pytest.mark.docs
+
 PAGES = sorted(page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem != "index")
 TOOLS = {"mlflow": "mlflow", "ray-tune": "ray.tune", "smac": "smac"}  # of pages that run a tool
 LIGHT = [page for page in PAGES if page.stem not in TOOLS]

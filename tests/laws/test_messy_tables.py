@@ -1,4 +1,7 @@
-"""A messy table gives the analysis of its clean twin, through every door, or a warning that names the difference."""
+"""A messy table gives the analysis of its clean twin, or a warning that names the difference.
+
+Each comes as CSV and through one other door.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,11 @@ def test_there_are_enough() -> None:
     assert len(TABLES) >= 100
 
 
-@pytest.mark.parametrize("door", list(DOORS))
-@pytest.mark.parametrize("kind", list(TABLES))
+OTHERS = [door for door in DOORS if door != "CSV"]
+PASSED = [(kind, door) for i, kind in enumerate(TABLES) for door in ("CSV", OTHERS[i % len(OTHERS)])]
+
+
+@pytest.mark.parametrize(("kind", "door"), PASSED)
 def test_messy_tables(kind: str, door: str, tmp_path: Path) -> None:
     messy = TABLES[kind]
     judge = twin(kind)

@@ -1,4 +1,8 @@
-"""Read any source into `Records`; each kind of source is recognised by type, suffix, shape or URL."""
+"""Read any source into `Records`; each kind of source is recognised by type, suffix, shape or URL.
+
+`registry.py` lists all kinds. A new kind of log belongs to ``logs``, a kind of file to ``tables``, a table that is read
+in parts to ``scans``, and a format of search spaces to ``spaces``; the paragraph in each says which file to copy.
+"""
 
 from __future__ import annotations
 
