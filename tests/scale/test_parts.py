@@ -591,9 +591,10 @@ def test_threads_end_soon_after_an_error(folder: Path, monkeypatch: pytest.Monke
     assert not read_to_the_end
 
 
-def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
     cut(folder / "part-02.parquet")
-    place = [f"{folder}/*.parquet", "--objective", "loss", "--draws", "0"]
+    place = ["*.parquet", "--objective", "loss", "--draws", "0"]
     assert main(["analyze", *place, "--stream"]) == 2
     assert "part-02.parquet" in capsys.readouterr().err
     assert main(["analyze", *place, "--on-error", "skip", "--stream"]) == 0
