@@ -50,7 +50,9 @@ class Page:
         for flag in [*FLAGS.split(), f"--user-data-dir={downloads / 'profile'}"]:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=Service(str(driver)))
+        # Chromium puts a socket into TMPDIR, and the path of a socket has at most 107 characters.
+        service = Service(str(driver), env={**os.environ, "TMPDIR": "/tmp"})
+        self.driver = webdriver.Chrome(options=options, service=service)
         self.downloads = downloads
         self.command("Network.enable")
         self.online(on=False)
