@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import pedanova as pa
 from pedanova.measures.importance import LONGEST, Importance, Importances, Standings
@@ -101,3 +102,12 @@ def test_a_real_change_is_seen() -> None:
         now = Standings.begin(found, rows) if now is None else now.then(found, rows)
     assert now is not None
     assert ("b", "a") in [(one.ahead, one.behind) for one in now.passes]
+
+
+@pytest.mark.parametrize(("rows", "part"), [(60, 0.02), (150, 0.01), (2000, 0.001), (12_345, 0.0001)])
+def test_a_target_that_is_too_small_is_widened_to_a_few_rows(rows: int, part: float) -> None:
+    rng = np.random.default_rng(rows)
+    x, y = rng.random((2, rows))
+    result = pa.analyze({"x": x, "y": y}, x + 0.1 * y, direction="min").importance(part, draws=0)
+    assert 5 <= result.rows[0].n_target <= 10
+    assert any("too few; the answer is for the best" in str(note) for note in result.notes)

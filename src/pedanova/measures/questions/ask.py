@@ -193,7 +193,7 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
             raise
         if not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
             raise
-        wider = sorted({Fraction(1000 * LEAST_TARGET // rows, 1000), *WIDER})
+        wider = sorted({least_part(rows), *WIDER})
         high = Fraction(target.high or 0)
     for part in (part for part in wider if part > high):
         with suppress(QueryError):  # because of ties, it may contain all rows
@@ -208,6 +208,12 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
     answered = f"the answer is for {result.target}, the strictest target with enough rows"
     change = f"{words[0]} of {rows:,} rows are too few; {answered}"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
+
+
+def least_part(rows: int) -> Fraction:
+    """The shortest decimal that is `LEAST_TARGET` rows of `rows`, or up to twice as many."""
+    parts = (Fraction(-(-LEAST_TARGET * 10**k // rows), 10**k) for k in range(1, 30))
+    return next(part for part in parts if part * rows <= 2 * LEAST_TARGET)
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
