@@ -69,7 +69,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "starlette": {"report.live.server"},
     "uvicorn": {"report.live.server"},
 }
-ALLOWED = {"numpy", "narwhals"}
+ALLOWED = {"numpy", "scipy", "narwhals"}
 LATE = ("import_module", "__import__", "LazyModule")  # calls that import what they name
 FILES = sorted(ROOT.rglob("*.py"))
 

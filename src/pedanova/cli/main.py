@@ -40,7 +40,7 @@ Ask about your own trials (a table, a study, the folder of a tool):
 For a CSV file, name the column to optimise: pedanova analyze trials.csv --objective loss
 """
 BEHIND = {"densities": "names", "across": "others", "difference": "others"}  # words that may also come after options
-LIBRARIES = ("numpy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
+LIBRARIES = ("numpy", "scipy", "narwhals", "pandas", "polars", "pyarrow", "scikit-learn", "optuna")
 
 
 def is_source(text: str) -> bool:
