@@ -54,7 +54,7 @@ def compare(rows: int, columns: int, repeats: int) -> list[str]:
     data, objective = make_data(rows, columns)
     a = pa.analyze(data, objective, space={name: pa.Float(-5, 5) for name in data})
     observed, threads = a.data.observations, as_threads(None)
-    contrasts, _, _ = a.data.contrasts(0.1, 1.0)
+    contrasts = a.data.contrasts(0.1, 1.0)
     groups = groups_of(contrasts, 8)
     codes = (objective > np.quantile(objective, 0.1)).astype(np.uint8)
     contestants: dict[str, Work] = {

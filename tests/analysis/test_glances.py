@@ -52,7 +52,7 @@ def test_a_glance_says_what_the_long_way_says(a: pa.Analysis, within: tuple[Any,
     for target, region in bands(a):
         found, inner = a.data.at_once(Question(target, region, baseline), within=within), a.within(*within)
         assert found.importances.to_dict() == inner.importance(target, region, baseline, draws=0).to_dict()
-        assert found.rows == len(inner)
+        assert found.count == len(inner)
         for name, density in inner.densities(None, target, region).items():
             np.testing.assert_array_equal(found.densities[name].target, density.target)
             np.testing.assert_array_equal(found.densities[name].region, density.region)

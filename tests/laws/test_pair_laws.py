@@ -54,7 +54,7 @@ def space_of(columns: int) -> dict[str, pa.space.Parameter]:
 def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis, np.ndarray, dict[str, np.ndarray]]:
     loss = np.random.default_rng(seed + 1).random(rows)
     a = pa.analyze(mixed(seed, rows, columns), loss, space=space_of(columns), reading=pa.Reading(outside="count"))
-    contrasts, _, _ = a.data.contrasts(0.2, 0.7)
+    contrasts = a.data.contrasts(0.2, 0.7)
     assert a.data.observations is not None
     codes = codes_of_levels(
         a.data.observations,

@@ -153,7 +153,7 @@ class TestExactValues:
         data = {"x1": x[:, 0], "x2": x[:, 1]}
         loss = four_dimensional(x)
         a = pa.analyze(data, loss, space={name: pa.Float(-5, 5) for name in data})
-        contrasts, _, _ = a.data.contrasts(0.1, 1.0)
+        contrasts = a.data.contrasts(0.1, 1.0)
         codes = (loss > np.partition(loss, 99_999)[99_999]).astype(np.uint8)
         assert (codes == 0).sum() == contrasts[0].target.sum() == 100_000
         assert a.data.observations is not None
@@ -495,7 +495,7 @@ class TestCounting:
         data["c"] = random.choice(["a", "b", "c"], 3_000)
         data["x0"][::7] = np.nan
         a = pa.analyze(data, random.random(3_000), direction="minimize")
-        contrasts, _, _ = a.data.contrasts(0.2, 0.8)
+        contrasts = a.data.contrasts(0.2, 0.8)
         codes = a.data.codes(a.data.resolve(0.2, "target"), a.data.resolve(0.8, "region"))
         groups = groups_of(contrasts, 3)
         sets = list(combinations(groups, order))
@@ -509,7 +509,7 @@ class TestCounting:
         random = np.random.default_rng(columns)
         data = {f"x{i}": random.integers(0, 4, 20_000) for i in range(columns)}
         a = pa.analyze(data, random.random(20_000), direction="minimize", params=list(data))
-        contrasts, _, _ = a.data.contrasts(0.2, 0.8)
+        contrasts = a.data.contrasts(0.2, 0.8)
         codes = a.data.codes(a.data.resolve(0.2, "target"), a.data.resolve(0.8, "region"))
         groups = groups_of(contrasts, 4)
         assert is_shared(20_000, columns, width_of(groups))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.counting.few_rows import counted_rows, few_rows
 from pedanova.data.regions import as_region, as_rows
+from pedanova.measures.question import Question
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, axis_of, poorest, way_down
 from pedanova.reduction.good_region import (
     LEAST,
@@ -293,14 +294,13 @@ def search_of(*, adaptive: bool, target: object = 0.1) -> tuple[Search, pa.Analy
     x, y = np.where(near, 0.4 + 0.02 * x, x), np.where(near, 0.3 + 0.1 * y, y)
     a = pa.analyze({"x": x, "y": y}, (x - 0.41) ** 2, space={"x": pa.Float(0, 1), "y": pa.Float(0, 1)})
     assert a.data.observations is not None
-    contrasts, _, _ = a.data.contrasts(target, 1.0)
     rows = (
         as_region(target, "target")
         if isinstance(target, float)
         else as_rows(target, "target", a.data.observations.table, 300)
     )
     counted = counted_rows(a.data.observations, a.data.levels.nan)
-    return Search(a.data.observations, a.data.inputs(contrasts, target, 1.0), rows, 0, counted), a
+    return Search(a.data.observations, a.data.resolved(Question(target)), rows, 0, counted), a
 
 
 @pytest.mark.parametrize(

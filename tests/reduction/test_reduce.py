@@ -16,6 +16,7 @@ import pedanova as pa
 from pedanova.cli.main import main
 from pedanova.data.regions import as_region
 from pedanova.errors import QueryError
+from pedanova.measures.question import Question
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.measures.surrogate.summaries import sampled_shares
 from pedanova.reduction.boxes import Box, Cloud, axis_of, beyond, choose, middle, runs, shrunk, way_down, widened
@@ -177,10 +178,9 @@ def test_what_is_asked_locally_is_what_importance_says() -> None:
 
 
 def search_of(a: pa.Analysis) -> Search:
-    contrasts, _, _ = a.data.contrasts(0.1, 1.0)
     observed = a.data.observations
     assert observed is not None
-    asked = a.data.inputs(contrasts, 0.1, 1.0)
+    asked = a.data.resolved(Question(0.1))
     return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(len(a), dtype=bool))
 
 

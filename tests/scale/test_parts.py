@@ -426,7 +426,7 @@ def test_a_limit_on_single_precision_means_the_same_where_rows_count_as_worst(
     place = write(table, tmp_path / "data", files=3)
     for data, how in ((table, {}), (place, {"scan": pa.Scan(stream=True)})):
         a = pa.analyze(data, "loss", params=["lr"], reading=reading, **how)
-        (contrast,), *_ = a.data.contrasts(pa.at_most(0.1), 1.0)
+        (contrast,) = a.data.contrasts(pa.at_most(0.1), 1.0)
         assert contrast.target.sum() == many
 
 

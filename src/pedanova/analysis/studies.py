@@ -420,7 +420,7 @@ def difference(
     first, second, notes = on_common_ground(a.data, b.data, shared)
     answers = [importance_of(one, question) for one in (first, second)]
     densities = densities_of_all(first, plain), densities_of_all(second, plain)
-    contrasts = first.contrasts(target, region)[0], second.contrasts(target, region)[0]
+    contrasts = first.contrasts(target, region), second.contrasts(target, region)
     rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
     if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))

@@ -24,7 +24,7 @@ from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_region, sign_
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.importance import Importances
-from pedanova.measures.surrogate.estimate import Query
+from pedanova.measures.surrogate.estimate import ResolvedQuestion
 from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
 from pedanova.measures.surrogate.summaries import can_tell, sampled_shares
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, Groups, axis_of, choose, way_down
@@ -53,7 +53,7 @@ class Search:
     """The rows and the target for which a smaller space is searched."""
 
     observed: Observations
-    query: Query
+    query: ResolvedQuestion
     target: Region | RowSet
     seed: int
     counted: NDArray[np.bool_]

@@ -323,10 +323,11 @@ def reduce_space(
     """Compute the result of `Analysis.reduce`; `importances` computes the importances or takes them from a cache."""
     wanted = data.resolve(question.target, "target")
     question = replace(question, target=wanted)
-    contrasts, words, notes = data.contrasts(wanted, 1.0)
+    query = data.resolved(replace(question, region=1.0))
+    words, notes = query.words, query.notes
     observed = data.observed()
     counted = counted_rows(observed, data.levels.nan)
-    search = Search(observed, data.inputs(contrasts, wanted, 1.0), wanted, question.seed, counted)
+    search = Search(observed, query, wanted, question.seed, counted)
     if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
         raise QueryError(Arg("keep", keep), " must be above 0 and at most 1, such as 0.95")
     if isinstance(folds, bool) or not isinstance(folds, int) or folds < 0 or folds == 1:

@@ -30,7 +30,8 @@ from pedanova.measures.importance import Importance, Importances, known_percent,
 from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
-from pedanova.measures.surrogate.estimate import ResolvedQuestion, answer, density_answer, estimate
+from pedanova.measures.surrogate.estimate import ResolvedQuestion, density_answer, estimate
+from pedanova.measures.surrogate.summaries import model_sets
 from pedanova.space.parameters import Space
 
 USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # usual targets, the most usual first
@@ -166,12 +167,12 @@ MOST_RANGES = 2  # ranges of good values in a sentence
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
     """The importances from counts or a model; if `good` is True, with good values of clearly important parameters."""
     with explaining(data.notes):
-        query = data.query(question.target, question.region)
-        result = answer(query, question)
+        query = data.resolved(question)
+        result = query.importances
         names = [row.name for row in result.rows if row.significant]
         if not good or not names:
             return result
-        densities = density_answer(query, question, names)
+        densities = density_answer(query, names)
     values = {}
     for name in names:
         ranges = [one.words for one in densities[name].good(question.baseline)]  # type: ignore[arg-type]
@@ -186,9 +187,8 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
     try:
         return importance_of(data, question, good=True)
     except TooFewRowsError:
-        target, base = (data.resolve(one, "target") for one in (question.target, question.region))
-        contrasts, words, _ = data.contrasts(target, base)
-        rows = int(contrasts[0].region.sum())
+        query, base = data.resolved(question), data.resolve(question.region, "region")
+        target, words, rows = query.target, query.words, int(query.contrasts[0].region.sum())
         if not isinstance(target, Region) or target.kind != "quantile" or target.low:
             raise
         if not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
@@ -218,7 +218,7 @@ def least_part(rows: int) -> Fraction:
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
     """The densities of every parameter in target, region and space, from the same estimator as `importance`."""
-    return density_answer(data.query(question.target, question.region), question)
+    return data.resolved(question).densities
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
@@ -230,18 +230,17 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
         data, base = data.within(base), as_region(1, "region")
     slices, same = data.slices(base, parts)
     beyond = [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
-    queries = [data.inputs(one.contrasts(), one.target, base) for one in slices]
-    answers = [estimate(query, question) for query in queries]
+    queries = [data.resolved(replace(question, target=one.target, region=base), one.contrasts()) for one in slices]
+    answers = [estimate(query) for query in queries]
     copies = queries[0].shown.dependence.copies if queries and queries[0].shown is not None else {}
     steps: list[Step] = []
     from_answers: list[Note] = []
-    for one, result in zip(slices, answers, strict=True):
-        query = result.model_query
-        if steps and query is not None and steps[-1].rows[0].n_target == result.rows[0].n_target:
+    for one, query, result in zip(slices, queries, answers, strict=True):
+        if steps and query.samples is not None and steps[-1].rows[0].n_target == result.rows[0].n_target:
             same.append(one.part)  # this target of the space has the same rows as the next stricter one
             continue
-        of_space = query is not None and query.of_space
-        effective = query.samples.ranks.part_of(query.target[1]) if of_space and query is not None else one.held
+        ranks = query.samples.ranks if query.samples is not None and query.of_space else None
+        effective = one.held if ranks is None else ranks.part_of(query.ranges[0][1])
         steps.append(Step(one.part, effective, ranked(result.rows, copies)))
         from_answers += result.notes
     varied = {row.name for step in steps for row in step.rows if row.varied}
@@ -253,7 +252,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     for some, why in whys:
         which = ", ".join(map(part_in_words, some))
         notes += [Note("question", f"targets {why} are left out: {which}")] if some else []
-    by_model = any(result.model_query is not None for result in answers)
+    by_model = any(result.estimator == "surrogate" for result in answers)
     return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), "surrogate" if by_model else "counts")
 
 
@@ -294,39 +293,32 @@ def interactions_of(
     from pedanova.measures import interactions
 
     size = as_whole(order, "order", 2, interactions.MOST_ORDER + 1)
-    data, resolved, codes, contrasts, words, notes = _counted(data, question)
-    chosen, model_query = interactions.choose(contrasts, params), resolved.model_query
+    query, codes, notes = _with_codes(data, question)
+    chosen = interactions.choose(query.contrasts, params)
     if size > len(chosen):
         smaller = f" is larger than the number of parameters ({len(chosen)}); use a smaller order"
         raise QueryError(Arg("order", size), smaller)
     most = interactions.as_cells(cells, int(chosen[0].target.sum()), size)
-    observed, threads = data.observed(), data.threads
+    observed, threads = query.data.observed(), data.threads
     groups = interactions.strongest(observed, codes, interactions.groups_of(chosen, most), size, threads)
     tally = tally_sets(observed, codes, groups, size, threads=threads)
     # A model counts its points in the same cells; p-values come from the rows.
-    shown = tally if model_query is None else model_query.count_sets(groups, tally.sets)
+    shown = tally if query.samples is None else model_sets(query.samples, *query.ranges, groups, tally.sets)
     measure = interactions.measure_pairs if size == 2 else interactions.measure_sets
     rows = measure(tally, shown, corrected=bool(corrected), seed=question.seed, threads=threads)
     notes += interactions.notes_on(rows, most, size, len(chosen) - len(groups))
     notes += never_notes([c.name for c in chosen if not c.varies], "no interaction can be measured")
-    estimator = "counts" if model_query is None else "surrogate"
-    return interactions.Interactions(rows, *words, most, bool(corrected), tuple(notes), estimator)
+    estimator = "counts" if query.samples is None else "surrogate"
+    return interactions.Interactions(rows, *query.in_words, most, bool(corrected), tuple(notes), estimator)
 
 
-Located: TypeAlias = tuple[TrialData, ResolvedQuestion, Codes, list[Contrast], tuple[str, str], list[Note]]
-
-
-def _counted(data: TrialData, question: Question) -> Located:
-    """The data, question, row codes, contrasts, words and notes that are needed to count pairs of parameters."""
+def _with_codes(data: TrialData, question: Question) -> tuple[ResolvedQuestion, Codes, list[Note]]:
+    """The question with its counts, codes of the rows that were counted, and notes, to count pairs of parameters."""
     data.observed()  # raises an error if the rows are not available
-    wanted, base = data.resolve(question.target, "target"), data.resolve(question.region, "region")
-    if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-        *inner, words, notes = _counted(data.within(base), replace(question, target=wanted, region=1.0))
-        return (*inner, (words[0], str(base)), notes)  # type: ignore[return-value]
-    resolved = data.resolved(replace(question, target=wanted, region=base))
-    wanted, base = data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region")
-    contrasts, words, notes = data.contrasts(wanted, base)
-    return data, resolved, data.codes(wanted, base), contrasts, resolved.words or words, notes
+    query = data.resolved(question)
+    wanted, base = query.values
+    query = replace(query, given=query.data.contrasts(wanted, base))
+    return query, query.data.codes(wanted, base), replace(query, target=wanted, region=base).notes
 
 
 def pair_planes(
@@ -348,10 +340,10 @@ def _count_pairs(
 ) -> tuple[dict[str, Contrast], SetTally]:
     from pedanova.measures.interactions import as_cells, choose, groups_of
 
-    data, _, codes, contrasts, *_ = _counted(data, Question(question.target, question.region))
-    chosen = {c.name: c for c in choose(contrasts, names)}
+    query, codes, _ = _with_codes(data, Question(question.target, question.region))
+    chosen = {c.name: c for c in choose(query.contrasts, names)}
     groups = groups_of(chosen.values(), as_cells(cells, 0))
-    return chosen, tally_sets(data.observed(), codes, groups, threads=data.threads)
+    return chosen, tally_sets(query.data.observed(), codes, groups, threads=data.threads)
 
 
 def trial_table(
@@ -401,8 +393,8 @@ def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None
     """Codes that say which of the rows lie in target and region; None without a target."""
     if question.target is None:
         return None
-    resolved = data.resolved(question)
-    return data.codes(data.resolve(resolved.target, "target"), data.resolve(resolved.region, "region"), rows)
+    query = data.resolved(question)
+    return data.codes(*query.values, rows)
 
 
 Ranked: TypeAlias = "Importances | Effects | ForestEffects"

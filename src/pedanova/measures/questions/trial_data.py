@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
 from typing import Any, Self
-from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,6 @@ from pedanova.counting.contrasts import (
     codes_of_rows,
     from_codes,
     from_tallies,
-    query_notes,
     rows_in,
     slices_of,
 )
@@ -43,8 +41,7 @@ from pedanova.data.regions import Quantile, Region, RowSet, Threshold, as_region
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
-from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, Glance, Near, Query, ResolvedQuestion, choose
-from pedanova.measures.surrogate.estimate import resolve as resolve_question
+from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, ResolvedQuestion
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel
 from pedanova.space.parameters import Space
 
@@ -256,56 +253,44 @@ class TrialData:
         observed = self.observed()
         return as_rows(value, name, observed.table, len(observed))
 
-    def contrasts(self, target: object, region: object) -> tuple[list[Contrast], tuple[str, str], list[Note]]:
-        """The counts of target and region rows by cell, the words for target and region, and notes."""
+    def contrasts(self, target: object, region: object) -> list[Contrast]:
+        """The counts of target and region rows in the cells of every parameter."""
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if isinstance(wanted, RowSet):
-            contrasts = from_codes(self.observed(), self.codes(wanted, base), threads=self.threads)
-            return contrasts, (str(wanted), str(base)), []
+            return from_codes(self.observed(), self.codes(wanted, base), threads=self.threads)
         if isinstance(base, RowSet):
-            contrasts, words, notes = self.within(base).contrasts(wanted, 1.0)
-            return contrasts, (words[0], str(base)), notes
-        contrasts = from_tallies(*self.find(wanted, base))
-        sizes = int(contrasts[0].target.sum()), int(contrasts[0].region.sum())
-        notes = query_notes(wanted, base, *sizes, self.rows, own=self.levels.own)
-        return contrasts, (str(wanted), str(base)), notes
+            return self.within(base).contrasts(wanted, 1.0)
+        return from_tallies(*self.find(wanted, base))
 
-    def query(self, target: object, region: object) -> Query:
-        """The counts and models for a target and a region, with their words and notes."""
-        wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
-        contrasts, words, notes = self.contrasts(wanted, base)
-        whole = isinstance(base, Region) and base.is_all
-        return replace(self.inputs(contrasts, wanted, base), words=words, notes=notes, whole=whole)
-
-    def inputs(self, contrasts: list[Contrast], target: object, region: object) -> Query:
-        """The counts and models from which the importances for `target` and `region` can be computed."""
-        wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
+    def resolved(self, question: Question, given: Sequence[Contrast] | None = None) -> ResolvedQuestion:
+        """The question about these rows; `given` are its counts, if they are known already."""
+        wanted, base = self.resolve(question.target, "target"), self.resolve(question.region, "region")
+        words = str(wanted), str(base)
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
-            return self.within(base).inputs(contrasts, wanted, 1.0)
+            inner = self.within(base).resolved(replace(question, target=wanted, region=1.0), given)
+            return replace(inner, words=words, whole=False)
         model, observed = self.row_model, self.observations
         selected = observed is not None and observed.restricted and (model is None or model.around is None)
-        query = Query(
-            contrasts=contrasts,
-            target=None,
-            region=None,
-            levels=self.levels,
+        query = ResolvedQuestion(
+            question=question,
+            data=self,
+            target=wanted,
+            region=base,
+            words=words,
             count=self.rows,
             model=model,
-            objection=ALONE if selected else "",
             sample=self.row_sample,
-            objective=self.objective,
+            objection=ALONE if selected else "",
+            whole=isinstance(base, Region) and base.is_all,
+            given=given,
         )
-        if isinstance(wanted, Region) and isinstance(base, Region):
-            return replace(query, target=wanted, region=base, near=partial(near_targets, ref(self), wanted, base))
-        observed = self.observed()
-        counted = counted_rows(observed, self.levels.nan)
-        masks = rows_in(wanted, observed, counted), rows_in(base, observed, counted)
+        if query.bands:
+            return query
+        rows = self.observed()
+        counted = counted_rows(rows, self.levels.nan)
+        masks = rows_in(wanted, rows, counted), rows_in(base, rows, counted)
         fixed = None if model is None else model.ranges_of(*masks)
         return replace(query, fixed=fixed) if fixed is not None else replace(query, masks=masks)
-
-    def resolved(self, question: Question) -> ResolvedQuestion:
-        """The resolved question; if the sampler was adaptive, values of the objective replace its quantiles."""
-        return resolve_question(self.inputs([], question.target, question.region), question)
 
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """One target inside `base` for each quantile in `parts`, or for each counted quantile; see `slices_of`."""
@@ -319,13 +304,11 @@ class TrialData:
         With ``of="space"``, `part` is a fraction of the search space, as in `importance`.
         """
         best = as_region(part, "part")
-        question = Question(seed=seed)
-        query = self.inputs([], question.target, question.region) if of == "space" else None
-        model_query = None if query is None else choose(query, question)[0]
-        if model_query is not None and model_query.of_space:  # the model answers, and the sampler was adaptive
-            samples = model_query.samples
-            end = samples.ranks.range_of(best, self.levels.direction, of_space=True)[1]
-            return self.levels.sign * samples.ranks.value_of(end), samples.ranks.rows_of(end)
+        query = self.resolved(Question(seed=seed)) if of == "space" else None
+        if query is not None and query.samples is not None and query.of_space:
+            ranks = query.samples.ranks
+            end = ranks.range_of(best, self.levels.direction, of_space=True)[1]
+            return self.levels.sign * ranks.value_of(end), ranks.rows_of(end)
         levels, tallies = self.cut_at(best)
         by_level = first(tallies).rows_by_level()
         _, last = levels.find(best, by_level)
@@ -409,16 +392,19 @@ class TrialData:
 
     def at_once(
         self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
-    ) -> Glance:
-        """Answer a question about the rows in `within` as fast as possible, for all parameters or those in `names`."""
+    ) -> ResolvedQuestion:
+        """The question about the rows in `within`, counted as fast as possible, for all parameters or some `names`."""
         question, target, region = replace(question, draws=0), question.target, question.region
         wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
         if within and not self.levels.several and self._by_value(wanted, base):
-            query = self._counted_alone(within, wanted, base, names)
+            query = self._counted_alone(question, within, wanted, base, names)
             if query is not None:
-                return Glance(query, question, narrowed=names is not None)
-        glance = Glance(self.within(*within, at=(target, region)).query(target, region), question)
-        return glance if names is None else glance.of(names)
+                return query
+        query = self.within(*within, at=(target, region)).resolved(question)
+        if names is None:
+            return replace(query, brief=True)
+        some = [one for one in query.contrasts if one.name in names]
+        return replace(query, given=some, brief=True, narrowed=True)
 
     def _by_value(self, *bands: object) -> bool:
         """Whether all regions in `bands` are defined by values of the objective, not by quantiles of the rows."""
@@ -429,8 +415,8 @@ class TrialData:
         )
 
     def _counted_alone(
-        self, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
-    ) -> Query | None:
+        self, question: Question, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
+    ) -> ResolvedQuestion | None:
         """Count the rows in `within` only by target and region, which takes half the time of counting all levels.
 
         The result is None if this would save no time, or if `query` would raise an error.
@@ -444,40 +430,36 @@ class TrialData:
             return None
         codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
         model = self.model_of(mask)
-        return Query(
-            contrasts=from_codes(observed, codes, threads=self.threads, names=names),
+        return ResolvedQuestion(
+            question=question,
+            data=self,
             target=target,
             region=region,
-            levels=self.levels,
+            words=(str(target), str(region)),
             count=int(mask.sum()),
             model=model,
-            objection="" if model is not None else ALONE,
             sample=self.sample_of(mask),
-            objective=self.objective,
-            words=(str(target), str(region)),
+            objection="" if model is not None else ALONE,
+            given=from_codes(observed, codes, threads=self.threads, names=names),
+            brief=True,
+            narrowed=names is not None,
         )
+
+    def near_targets(self, target: Region, region: Region) -> list[tuple[float, list[Contrast]]] | None:
+        """The next stricter and the next wider target that were counted; None if the target is not one quantile."""
+        if target.kind != "quantile" or target.low or target.high is None:
+            return None
+        part, parts = Fraction(target.high), self.levels.quantiles
+        whole = Fraction(region.high or 1) if region.kind == "quantile" and not region.low else Fraction(0)
+        ends = [one for one in parts if one < part][-1:] + [one for one in parts if part < one < whole][:1]
+        targets = [Region("quantile", Fraction(0), end) for end in ends]
+        if len(ends) < 2 or not self.has_counts_for(*targets, region):
+            return None
+        try:
+            return [(float(end), from_tallies(*self.find(one, region))) for end, one in zip(ends, targets, strict=True)]
+        except QueryError:  # because of ties, the wider one contains all rows
+            return None
 
 
 def first(tallies: Tallies) -> Tally:
     return next(iter(tallies.values()))
-
-
-def near_targets(reference: ReferenceType[TrialData], target: Region, region: Region) -> tuple[Near, Near] | None:
-    """The next stricter and the next wider target that were counted; None if the target is not one quantile.
-
-    The reference is weak, so that a cached question does not keep data alive.
-    """
-    data = reference()
-    if data is None or target.kind != "quantile" or target.low or target.high is None:
-        return None
-    part, parts = Fraction(target.high), data.levels.quantiles
-    whole = Fraction(region.high or 1) if region.kind == "quantile" and not region.low else Fraction(0)
-    ends = [one for one in parts if one < part][-1:] + [one for one in parts if part < one < whole][:1]
-    targets = [Region("quantile", Fraction(0), end) for end in ends]
-    if len(ends) < 2 or not data.has_counts_for(*targets, region):
-        return None
-    try:
-        near = [from_tallies(*data.find(one, region)) for one in targets]
-    except QueryError:  # because of ties, the wider one contains all rows
-        return None
-    return (float(ends[0]), near[0]), (float(ends[1]), near[1])

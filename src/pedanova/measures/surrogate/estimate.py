@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, cast
 
 import numpy as np
 
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
-from pedanova.counting.contrasts import Contrast, few_rows_note
-from pedanova.counting.levels import Levels
-from pedanova.counting.pairs import Groups, Names, SetTally
+from pedanova.counting.contrasts import Contrast, few_rows_note, query_notes
 from pedanova.data.column import Mask
-from pedanova.data.regions import LEAST_TARGET, Quantile, Region
+from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet
 from pedanova.errors import Arg, QueryError, TooFewRowsError, listed
 from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.importance import (
@@ -40,7 +38,7 @@ from pedanova.measures.smoothing import Smoothing, bandwidth, smoothed_away
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
-from pedanova.measures.surrogate.summaries import EstimatedShares, can_tell, model_densities, model_sets, sampled_shares
+from pedanova.measures.surrogate.summaries import EstimatedShares, can_tell, model_densities, sampled_shares
 from pedanova.space.grid import blocks_of
 from pedanova.space.parameters import parents_of
 
@@ -51,73 +49,166 @@ REACH = 2.0  # factor for the upper half of an interval after an adaptive sample
 UNEVEN, ADAPTIVE = (f"the trials were not drawn evenly{why}: " for why in ("", " (adaptive sampler)"))
 FEW_LEVELS = 12  # different values of each parameter of a design, which no sampler chose
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
-Near: TypeAlias = tuple[float, Sequence[Contrast]]  # a quantile of the rows, and its contrasts
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Query:
-    """A target and a region, with the counts and the model from which importances can be computed."""
+@dataclass(frozen=True, eq=False)
+class ResolvedQuestion:
+    """A question with the rows that it is about: the counts and the model from which all its answers are computed."""
 
-    contrasts: Sequence[Contrast]
-    target: Region | None  # None for rows given by a mask, which are in `masks`
-    region: Region | None
-    levels: Levels
+    question: Question
+    data: Any  # the `TrialData` of the rows among which the target is compared with the region
+    target: Region | RowSet
+    region: Region | RowSet
+    words: tuple[str, str]  # target and region in words
     count: int  # rows that count
     model: RowModel | None  # None if there are too many rows, or none are available
-    masks: tuple[Mask, Mask] | None = None  # rows of the table that were given as a mask
+    sample: RowModel | None = None  # a sample of too many rows, to find copies and repeats
+    masks: tuple[Mask, Mask] | None = None  # target and region as rows of the table, if one of them is a set of rows
     fixed: tuple[RankRange, RankRange] | None = None  # ranks of `masks` that contain all rows between two objectives
     objection: str = ""  # why these rows do not allow a model
-    near: Callable[[], tuple[Near, Near] | None] = lambda: None  # a stricter and a wider target
-    sample: RowModel | None = None  # a sample of too many rows, to find copies and repeats
-    objective: str = ""  # its name
-    words: tuple[str, str] = ("", "")  # target and region in words
-    notes: Sequence[Note] = ()
     whole: bool = False  # whether the region contains all rows
+    given: Sequence[Contrast] | None = None  # the counts, if they are known already
+    brief: bool = False  # whether notes are left out, because they take longer to compute than the numbers
+    narrowed: bool = False  # whether the answer is about some of the parameters only
+
+    @cached_property
+    def contrasts(self) -> Sequence[Contrast]:
+        """The counts of target and region rows in the cells of every parameter."""
+        return self.data.contrasts(self.target, self.region) if self.given is None else self.given
+
+    @property
+    def notes(self) -> list[Note]:
+        """Notes on the target and the region, such as a quantile that has more rows because of ties."""
+        if not self.bands:
+            return []
+        inside, rows = int(self.contrasts[0].target.sum()), int(self.contrasts[0].region.sum())
+        return query_notes(*self.bands, inside, rows, self.count, own=self.data.levels.own)
+
+    @property
+    def as_drawn(self) -> ResolvedQuestion:
+        """The same question with the usual smoothing, with which densities are drawn."""
+        if self.question.smoothing == "auto":
+            return self
+        return replace(self, question=replace(self.question, smoothing="auto"), given=self.contrasts)
+
+    @cached_property
+    def importances(self) -> Importances:
+        """The importances of all parameters."""
+        return answer(self)
+
+    @cached_property
+    def densities(self) -> dict[str, Densities]:
+        """The densities of all parameters in target and region, from the same estimator as the importances."""
+        return density_answer(self)
 
     @property
     def shown(self) -> RowModel | None:
         """The model of all rows or of a sample, used to find copies, repeats and signs of an adaptive sampler."""
         return self.sample if self.model is None else self.model
 
-    def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
-        """Target and region as ranges of ranks of the objective; None if one of them is not such a range."""
-        if self.fixed is not None:
-            return self.fixed
-        if self.target is None or self.region is None or self.foreign:
-            return None
-        direction = self.levels.direction
-        inner, outer = (ranks.range_of(one, direction, of_space=of_space) for one in (self.target, self.region))
-        return (max(inner[0], outer[0]), min(inner[1], outer[1])), outer
+    @property
+    def bands(self) -> tuple[Region, Region] | tuple[()]:
+        """Target and region if both are ranges of the objective; empty if one of them is a set of rows."""
+        target, region = self.target, self.region
+        return (target, region) if isinstance(target, Region) and isinstance(region, Region) else ()
 
     @property
     def by_quantile(self) -> bool:
         """Whether a bound of the target or of the region is a quantile."""
-        regions = [region for region in (self.target, self.region) if region is not None]
-        return any(isinstance(cut, Quantile) for region in regions for cut in region.cuts("minimize"))
+        return any(isinstance(cut, Quantile) for region in self.bands for cut in region.cuts("minimize"))
 
     @property
     def foreign(self) -> bool:
         """Whether the quantiles of target or region were computed from other rows, not from these."""
-        return not self.levels.own and self.by_quantile
+        return not self.data.levels.own and self.by_quantile
 
+    def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
+        """Target and region as ranges of ranks of the objective; None if one of them is not such a range."""
+        if self.fixed is not None:
+            return self.fixed
+        if not self.bands or self.foreign:
+            return None
+        direction = self.data.levels.direction
+        inner, outer = (ranks.range_of(one, direction, of_space=of_space) for one in self.bands)
+        return (max(inner[0], outer[0]), min(inner[1], outer[1])), outer
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ModelQuery:
-    """A question to a fitted model: the model's posterior samples, and target and region as ranges of ranks."""
+    # --- the model, if it answers --------------------------------------------------------------------
 
-    fitted: FittedModel
-    samples: PosteriorSamples
-    target: RankRange
-    region: RankRange
-    of_space: bool  # whether quantiles refer to the space instead of the rows
+    @cached_property
+    def choice(self) -> tuple[tuple[RankRange, RankRange] | None, list[Note]]:
+        """Target and region as ranges of ranks if a model answers, None if counts do; a note may say why they do."""
+        question, model = self.question, self.model
+        objection, curable = objection_to(self)
+        if not objection and not question.by_rows and model is not None:
+            samples, objection = model.fitted(question.seed).samples, model.fitted(question.seed).objection
+            if samples is not None:
+                # If the sampler was adaptive, quantiles refer to the space; those of rows need counts.
+                of_space = samples.adaptive and self.by_quantile
+                spans = None if of_space and question.of == "rows" else self.spans(samples.ranks, of_space=of_space)
+                return spans if spans is not None and can_tell(samples, *spans) else None, []
+        if question.estimator == "surrogate":
+            cure = "use ", Arg("estimator", "counts")
+            raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
+        if question.by_rows or not objection:
+            return None, []
+        helps = FEWEST_ROWS <= self.count <= MOST_ROWS
+        if curable and helps:
+            words = f"with {self.count:,} rows a model would be more accurate than counts, but {objection}"
+            return None, [Note("answer", words)]
+        worth = model is not None and helps and not self.objection and self.masks is None
+        return None, [Note("answer", f"{objection}; plain counts are used")] if worth else []
 
     @property
-    def rows(self) -> tuple[int, int]:
-        return self.samples.ranks.size(self.target), self.samples.ranks.size(self.region)
+    def ranges(self) -> tuple[RankRange, RankRange]:
+        """Target and region as ranges of ranks; only if a model answers."""
+        return cast("tuple[RankRange, RankRange]", self.choice[0])
 
-    def count_sets(self, groups: Mapping[str, Groups], sets: Sequence[Names]) -> SetTally:
-        """Count the model's points in each cell, for sets of parameters."""
-        return model_sets(self.samples, self.target, self.region, groups, sets)
+    @property
+    def fitted(self) -> FittedModel | None:
+        """The model that answers; None if counts answer."""
+        return None if self.choice[0] is None or self.model is None else self.model.fitted(self.question.seed)
+
+    @property
+    def samples(self) -> PosteriorSamples | None:
+        """The posterior samples of the model that answers; None if counts answer."""
+        return None if self.fitted is None else self.fitted.samples
+
+    @property
+    def of_space(self) -> bool:
+        """Whether quantiles refer to the space instead of the rows, because a model corrects an adaptive sampler."""
+        return self.samples is not None and self.samples.adaptive and self.by_quantile
+
+    @property
+    def values(self) -> tuple[Region | RowSet, Region | RowSet]:
+        """Target and region, with quantiles of the space replaced by values of the objective."""
+        if self.samples is None or not self.of_space:
+            return self.target, self.region
+        ranks, sign = self.samples.ranks, self.data.levels.sign
+        both = []
+        for first, last in self.ranges:
+            best = None if first == 0 else sign * float(np.nextafter(ranks.value_of(first), np.inf))
+            worst = None if last == len(ranks) else sign * ranks.value_of(last)
+            ends = (best, worst) if sign > 0 else (worst, best)
+            whole = Region("quantile", Fraction(0), Fraction(1))
+            both.append(whole if ends == (None, None) else Region("value", *ends))
+        return both[0], both[1]
+
+    @property
+    def in_words(self) -> tuple[str, str]:
+        """Target and region in words: "the best 10 % of the space (error ≤ 0.2; it contains 40 of your 90 trials)"."""
+        if self.samples is None or not self.of_space:
+            return self.words
+        ranks, sign = self.samples.ranks, self.data.levels.sign
+        words = []
+        for region, span in zip(self.bands, self.ranges, strict=True):
+            if region.is_all:
+                words.append("the whole space")
+                continue
+            limit = f"{self.data.objective} {'≤' if sign > 0 else '≥'} {short(sign * ranks.value_of(span[1]))}"
+            trials = f"it contains {ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
+            of_space = str(region) if region.kind == "value" else f"{region} of the space"
+            words.append(f"{of_space} ({limit}; {trials})")
+        return words[0], words[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,45 +218,19 @@ class ShareEstimate:
     rows: list[Importance]
     estimator: str
     notes: list[Note]
-    model_query: ModelQuery | None = None
 
 
-def estimate(query: Query, question: Question) -> ShareEstimate:
+def estimate(query: ResolvedQuestion) -> ShareEstimate:
     """The importances from counts, or from a model if one is requested or more accurate."""
     with one_thread():
-        model_query, notes = choose(query, question)
-        return by_counts(query, question, notes) if model_query is None else by_model(query, question, model_query)
+        fitted, samples = query.fitted, query.samples
+        return by_counts(query) if fitted is None or samples is None else by_model(query, fitted, samples)
 
 
-def choose(query: Query, question: Question) -> tuple[ModelQuery | None, list[Note]]:
-    """The question to the model, or None if counts are used; a note may say why counts are used."""
-    objection, curable = objection_to(query, question)
-    if not objection and not question.by_rows and query.model is not None:
-        fitted = query.model.fitted(question.seed)
-        samples, objection = fitted.samples, fitted.objection
-        if samples is not None:
-            # If the sampler was adaptive, quantiles refer to the space; questions about quantiles of rows need counts.
-            of_space = samples.adaptive and query.by_quantile
-            spans = None if of_space and question.of == "rows" else query.spans(samples.ranks, of_space=of_space)
-            usable = spans is not None and can_tell(samples, *spans)
-            return ModelQuery(fitted, samples, *spans, of_space) if spans is not None and usable else None, []
-    if question.estimator == "surrogate":
-        cure = "use ", Arg("estimator", "counts")
-        raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
-    if question.by_rows or not objection:
-        return None, []
-    helps = FEWEST_ROWS <= query.count <= MOST_ROWS
-    if curable and helps:
-        words = f"with {query.count:,} rows a model would be more accurate than counts, but {objection}"
-        return None, [Note("answer", words)]
-    worth = query.model is not None and helps and not query.objection and query.masks is None
-    return None, [Note("answer", f"{objection}; plain counts are used")] if worth else []
-
-
-def objection_to(query: Query, question: Question) -> tuple[str, bool]:
+def objection_to(query: ResolvedQuestion) -> tuple[str, bool]:
     """Why no model can be used (empty if one can), and whether the only reason is that the rows are not available."""
-    if question.smoothing != "auto":
-        return f"smoothing={question.smoothing!r} applies to counts only", False
+    if query.question.smoothing != "auto":
+        return f"smoothing={query.question.smoothing!r} applies to counts only", False
     if not FEWEST_ROWS <= query.count <= MOST_ROWS:
         return f"a model needs {FEWEST_ROWS} to {MOST_ROWS:,} rows, not {query.count:,}", False
     if query.masks is not None:
@@ -177,10 +242,10 @@ def objection_to(query: Query, question: Question) -> tuple[str, bool]:
     return ("the rows are no longer available", True) if query.model is None else ("", False)
 
 
-def check_enough(inside: int, region: int, query: Query, question: Question) -> None:
+def check_enough(inside: int, region: int, query: ResolvedQuestion) -> None:
     """Raise an error if the target has too few rows, unless `force` is set."""
-    if inside < LEAST_TARGET and not question.force:
-        inner = query.region is not None and query.region.kind == "quantile" and not query.region.is_all
+    if inside < LEAST_TARGET and not query.question.force:
+        inner = any(band.kind == "quantile" and not band.is_all for band in query.bands[1:])
         rows = query.count if inner else region  # the rows that the quantile of the target refers to
         wide = next((part for part in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5) if part * rows >= LEAST_TARGET), None)
         remedy: tuple[str | Arg, ...] = "choose a wider target such as ", Arg("target", wide)
@@ -196,14 +261,15 @@ def check_enough(inside: int, region: int, query: Query, question: Question) -> 
 # --- counts ------------------------------------------------------------------------------------------
 
 
-def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstimate:
+def by_counts(query: ResolvedQuestion) -> ShareEstimate:
+    question, notes = query.question, query.choice[1]
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
     contrasts = with_repeats(query)
     counted = measure_all(contrasts, **how)
-    check_enough(counted[0].n_target, counted[0].n_region, query, question)
+    check_enough(counted[0].n_target, counted[0].n_region, query)
     if question.draws == 0:
         return ShareEstimate(counted, "counts", notes)
-    p_values = p_values_for(query, question, None)
+    p_values = p_values_for(query)
     sureness = infer(contrasts, counted, question, p_values)
     if question.baseline == "region":
         sureness = with_threshold(query, counted, sureness, **how)
@@ -218,13 +284,13 @@ def by_counts(query: Query, question: Question, notes: list[Note]) -> ShareEstim
 
 
 def with_threshold(
-    query: Query, rows: Sequence[Importance], sureness: Sequence[Sureness], **how: Any
+    query: ResolvedQuestion, rows: Sequence[Importance], sureness: Sequence[Sureness], **how: Any
 ) -> list[Sureness]:
     """Widen intervals, because the threshold is a quantile of these rows and would differ in another sample.
 
     A stricter and a wider target show how much the share depends on the threshold.
     """
-    near = query.near()
+    near = query.data.near_targets(*query.bands) if query.bands else None
     if near is None:
         return list(sureness)
     (strict, inner), (wide, outer) = near
@@ -259,7 +325,7 @@ def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothi
     return replace(sureness, high=min(1.0, row.share + above))
 
 
-def with_repeats(query: Query) -> Sequence[Contrast]:
+def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
     """The contrasts, each with the design effect of repeated configurations (1 if there are none)."""
     model = query.shown
     if model is None:
@@ -276,26 +342,26 @@ def with_repeats(query: Query) -> Sequence[Contrast]:
     return [replace(one, repeats=repeats) for one in query.contrasts] if repeats > 1.0 else query.contrasts
 
 
-def p_values_for(query: Query, question: Question, model_query: ModelQuery | None) -> PValues | None:
+def p_values_for(query: ResolvedQuestion) -> PValues | None:
     """p-values by permutation of the rows; None if the rows cannot be permuted."""
-    model = query.model
+    model, seed = query.model, query.question.seed
     if model is None:
         return None
     if query.masks is not None:
         masks = [mask[model.rows.rows] for mask in query.masks]
-        return model.tested(*masks, certain=True, blocks=False, seed=question.seed)
-    spans = query.spans(model.ranks) if model_query is None else (model_query.target, model_query.region)
-    return None if spans is None else model.p_values(*spans, seed=question.seed)
+        return model.tested(*masks, certain=True, blocks=False, seed=seed)
+    spans = query.choice[0] or query.spans(model.ranks)
+    return None if spans is None else model.p_values(*spans, seed=seed)
 
 
 # --- the model ---------------------------------------------------------------------------------------
 
 
-def by_model(query: Query, question: Question, model_query: ModelQuery) -> ShareEstimate:
+def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSamples) -> ShareEstimate:
     """The importances from the model, corrected by the rows if these were sampled uniformly."""
-    inside, rows = model_query.rows
-    check_enough(inside, rows, query, question)
-    samples, spans = model_query.samples, (model_query.target, model_query.region)
+    question, spans = query.question, query.ranges
+    inside, rows = (samples.ranks.size(span) for span in spans)
+    check_enough(inside, rows, query)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
     shares = sampled_shares(samples, *spans, baseline=question.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]
@@ -321,13 +387,13 @@ def by_model(query: Query, question: Question, model_query: ModelQuery) -> Share
         for name, one, activity, active_share in zip(names, *columns, strict=True)
     ]
     if question.draws:
-        p_values = p_values_for(query, question, model_query) or {}
+        p_values = p_values_for(query) or {}
         p = [p_values.get(name, 1.0) for name in names]
         ends = zip(low.tolist(), np.minimum(high, top).tolist(), p, deviation.tolist(), strict=True)
         importances = with_sureness(importances, [Sureness(*one) for one in ends])
-    words = f"answered by a model of the objective ({model_query.fitted.skill}); "
+    words = f"answered by a model of the objective ({fitted.skill}); "
     notes = [Note("answer", words, Arg("estimator", "counts"), " uses the counts alone")]
-    return ShareEstimate(importances, "surrogate", notes, model_query)
+    return ShareEstimate(importances, "surrogate", notes)
 
 
 def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast]) -> EstimatedShares:
@@ -385,92 +451,47 @@ def modelled_row(
 # --- answers -------------------------------------------------------------------------------------------
 
 
-def answer(query: Query, question: Question, *, brief: bool = False, narrowed: bool = False) -> Importances:
+def answer(query: ResolvedQuestion) -> Importances:
     """The importances from counts or from a model.
 
-    A `brief` answer has no notes, because notes take longer to compute than the numbers. A `narrowed` answer has
-    fewer parameters; its ratios are relative to these, and its `copies` are empty. If an adaptive sampler chose
-    the trials, the answer also contains the result for the best trials.
+    An answer about some of the parameters has ratios relative to these, and its `copies` are empty. If an adaptive
+    sampler chose the trials, the answer also contains the result for the best trials.
     """
-    result = estimate(query, question)
-    copies = {} if query.shown is None or narrowed else query.shown.dependence.copies
-    rows = ranked(result.rows, copies)
-    words, notes, model_query = query.words, [*query.notes], result.model_query
+    question, result = query.question, estimate(query)
+    copies = {} if query.shown is None or query.narrowed else query.shown.dependence.copies
+    rows, of_space = ranked(result.rows, copies), query.of_space
     trials: tuple[Importance, ...] = ()
-    of_space = model_query is not None and model_query.of_space
-    if model_query is not None and of_space:
-        words, notes = words_of(query, model_query), []
+    if of_space:
         trials = ranked(measure_all(query.contrasts, baseline="uniform", smoothing=question.smoothing))
-    if not brief:
-        notes += [*([] if model_query is not None else few_rows_note(rows[0].n_target)), *result.notes]
+    notes: list[Note] = []
+    if not query.brief:
+        notes += [] if of_space else query.notes
+        notes += [*([] if query.samples is not None else few_rows_note(rows[0].n_target)), *result.notes]
         notes += [] if of_space else sparse_notes(query.contrasts)
         notes += query.shown.repeats.notes() if query.shown is not None else []
         notes += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
-        notes += sampler_check_notes(query, question, result)
-    shown = question.baseline, tuple(notes), result.estimator, query.whole
-    return Importances(rows, *words, *shown, trials, copies)  # type: ignore[arg-type]
+        notes += sampler_check_notes(query, result)
+    shown = question.baseline, tuple(notes), result.estimator, query.whole and not query.brief
+    return Importances(rows, *query.in_words, *shown, trials, copies)  # type: ignore[arg-type]
 
 
-def density_answer(query: Query, question: Question, names: Collection[str] | None = None) -> dict[str, Densities]:
+def density_answer(query: ResolvedQuestion, names: Collection[str] | None = None) -> dict[str, Densities]:
     """The densities of all or some parameters, from counts or from a model."""
-    model_query, _ = choose(query, question)
     contrasts = [c for c in query.contrasts if names is None or c.name in names]
-    if model_query is None:
-        return {c.name: densities_of(c, smoothing=question.smoothing, words=query.words) for c in contrasts}
-    words = words_of(query, model_query) if model_query.of_space else query.words
-    return model_densities(model_query.samples, model_query.target, model_query.region, words, contrasts)
+    if query.samples is None:
+        return {c.name: densities_of(c, smoothing=query.question.smoothing, words=query.words) for c in contrasts}
+    return model_densities(query.samples, *query.ranges, query.in_words, contrasts)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResolvedQuestion:
-    """A question with its quantiles replaced by values of the objective, and the model that answers it."""
-
-    target: object
-    region: object
-    model_query: ModelQuery | None
-    words: tuple[str, str] | None = None  # None for the words of target and region
-
-
-def resolve(query: Query, question: Question) -> ResolvedQuestion:
-    """Replace quantiles of the space by values of the objective."""
-    model_query, _ = choose(query, question)
-    if model_query is None or not model_query.of_space:
-        return ResolvedQuestion(question.target, question.region, model_query)
-    ranks, sign = model_query.samples.ranks, query.levels.sign
-    whole = Region("quantile", Fraction(0), Fraction(1))
-    both = []
-    for first, last in (model_query.target, model_query.region):
-        best = None if first == 0 else sign * float(np.nextafter(ranks.value_of(first), np.inf))
-        worst = None if last == len(ranks) else sign * ranks.value_of(last)
-        ends = (best, worst) if sign > 0 else (worst, best)
-        both.append(whole if ends == (None, None) else Region("value", *ends))
-    return ResolvedQuestion(both[0], both[1], model_query, words_of(query, model_query))
-
-
-def words_of(query: Query, model_query: ModelQuery) -> tuple[str, str]:
-    """Target and region in words: "the best 10 % of the space (error ≤ 0.2; it contains 40 of your 90 trials)"."""
-    ranks, sign = model_query.samples.ranks, query.levels.sign
-    words = []
-    for region, span in ((query.target, model_query.target), (query.region, model_query.region)):
-        if region is None or region.is_all:
-            words.append("the whole space")
-            continue
-        limit = sign * ranks.value_of(span[1])
-        trials = f"it contains {ranks.size(span):,} of your {int(ranks.rows[-1]):,} trials"
-        of_space = str(region) if region.kind == "value" else f"{region} of the space"
-        words.append(f"{of_space} ({query.objective} {'≤' if sign > 0 else '≥'} {short(limit)}; {trials})")
-    return words[0], words[1]
-
-
-def sampler_check_notes(query: Query, question: Question, result: ShareEstimate) -> list[Note]:
+def sampler_check_notes(query: ResolvedQuestion, result: ShareEstimate) -> list[Note]:
     """Notes on how the importances are affected by a sampler that did not draw values uniformly."""
-    adaptive = query.shown is not None and query.shown.adaptive
-    if result.model_query is not None and result.model_query.of_space:
+    question, adaptive = query.question, query.shown is not None and query.shown.adaptive
+    if query.of_space:
         words = "a model estimates which part of the search space is the best; "
         return [Note("doubt", _uneven(query), words, Arg("of", "rows"), " uses the best trials instead")]
     if adaptive and question.baseline == "region":
         return [Note("doubt", _uneven(query), "the importances hold for these rows, not for the whole space")]
-    if result.model_query is not None or (question.baseline == "region" and not query.whole):
+    if query.samples is not None or (question.baseline == "region" and not query.whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies and not is_even(contrast)]
     computed = {row.name: row.divergence for row in result.rows} if result.estimator == "counts" else {}
@@ -483,14 +504,14 @@ def sampler_check_notes(query: Query, question: Question, result: ShareEstimate)
     return sampler_notes({c.name: level[c.name] for c in varying}, near, against=question.baseline)
 
 
-def _uneven(query: Query) -> str:
+def _uneven(query: ResolvedQuestion) -> str:
     """That trials were not drawn evenly, and by what; without a cause if they may be a design or most of a grid."""
     levels = [int(np.count_nonzero(contrast.region)) for contrast in query.contrasts if contrast.varies]
     designed = max(levels, default=0) <= FEW_LEVELS or math.prod(levels) <= 2 * query.count
     return UNEVEN if designed else ADAPTIVE
 
 
-def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
+def kin_notes(query: ResolvedQuestion, shown: Sequence[str]) -> list[Note]:
     if query.shown is None:
         return []
     notes = []
@@ -507,33 +528,3 @@ def kin_notes(query: Query, shown: Sequence[str]) -> list[Note]:
         words = "carry nearly the same information, so the importance of each includes the importance of the other"
         notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
     return notes
-
-
-@dataclass(frozen=True, eq=False)
-class Glance:
-    """A quick answer for a page, without intervals, p-values and notes; computed at first use."""
-
-    query: Query
-    question: Question
-    narrowed: bool = False  # whether only some of the parameters are included
-
-    def of(self, names: Collection[str]) -> Glance:
-        """The same question for some parameters only; ratios are relative to these parameters."""
-        some = [one for one in self.query.contrasts if one.name in names]
-        return replace(self, query=replace(self.query, contrasts=some), narrowed=True)
-
-    @property
-    def rows(self) -> int:
-        """The number of rows of the table, also outside the region."""
-        return self.query.count
-
-    @cached_property
-    def importances(self) -> Importances:
-        """The result of `importance` with ``draws=0``, without notes."""
-        return answer(replace(self.query, notes=(), whole=False), self.question, brief=True, narrowed=self.narrowed)
-
-    @cached_property
-    def densities(self) -> dict[str, Densities]:
-        """The result of `densities` for all parameters."""
-        plain = replace(self.question, baseline="region", smoothing="auto", force=True)
-        return density_answer(self.query, plain)

@@ -43,7 +43,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
-from pedanova.measures.surrogate.estimate import Glance
+from pedanova.measures.surrogate.estimate import ResolvedQuestion
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
@@ -170,7 +170,7 @@ def densities(
     here = inside(a, question, of=some_rows(a, question))
     if names is None:
         return spread_of(here, question, bins_for(a), how, sure=False)
-    return {"densities": drawn(glance_at(here, question, how, names).densities, question, bins_for(a))}
+    return {"densities": drawn(glance_at(here, question, how, names).as_drawn.densities, question, bins_for(a))}
 
 
 def is_unfitted(a: TrialData) -> bool:
@@ -199,7 +199,7 @@ def numbers(
         rows = here.analysis.rows
     else:
         glance = glance_at(here, question, how, names)
-        table, rows = glance.importances, glance.rows
+        table, rows = glance.importances, glance.count
     first = table.rows[0]
     importances = importance_rows(table.rows)
     if not sure and names is not None:  # ratios need all parameters
@@ -236,7 +236,7 @@ def fewer(most: int, a: TrialData) -> int:
     return max(2, min(most, 20 * most // len(a.tallies)))
 
 
-def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> Glance:
+def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> ResolvedQuestion:
     options = only(how, *(name for name in HOW if name != "draws"))
     wanted = Question(here.target, here.region, **question.how(options))
     what = "glance" if names is None else f"glance at {json.dumps(names)}"
@@ -250,7 +250,7 @@ def spread_of(
     options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
-        densities = spread_over(here, question, options) if sure else glance_at(here, question, how).densities
+        densities = spread_over(here, question, options) if sure else glance_at(here, question, how).as_drawn.densities
         return drawn(densities, question, shapes)
 
     return {"densities": kept(here.rows, "drawn", question, options, make)}
@@ -274,7 +274,7 @@ def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str,
         return counted(here.rows, question)
     rows = here.count(inner.rows)
     try:
-        first = inner.contrasts(here.target, here.region)[0][0]
+        first = inner.contrasts(here.target, here.region)[0]
         rows = here.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
         densities = spread_over(here, question, only(how, "estimator", "seed"))
     except PedanovaError:
