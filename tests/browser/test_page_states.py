@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import served, settled, tab
-from pedanova.cli.inputs import parse_rows
+from pedanova.data.regions import Region
 from pedanova.report.page.question import band_to_json
 
 ENTER, ESCAPE, SELECT_ALL = "\ue007", "\ue00c", "\ue009a\ue000"
@@ -109,8 +109,7 @@ def test_what_is_typed_means_what_it_means_in_a_shell(page: Page, explorer: str)
     for typed in ("0.05", "5 %", "20%", "0.1..0.3", "<=0.8", ">=0.5", ">=0.1,<=0.8", "1e-1"):
         page.click("[data-focus=target]")
         page.press(".chip-field", SELECT_ALL, typed, ENTER)
-        wanted = parse_rows(typed.replace(" ", ""), "target")
-        assert not isinstance(wanted, str)
+        wanted = Region.parse(typed.replace(" ", ""))
         assert page.state()["question"]["target"] == band_to_json(wanted), typed
 
 

@@ -16,7 +16,7 @@ from helpers.common import COUNTS
 from helpers.levels import cut_levels
 from pedanova.counting.levels import LADDER, as_ladder
 from pedanova.counting.reference import assign_levels
-from pedanova.data.regions import as_part, as_region, rank_of
+from pedanova.data.regions import Region, as_part, rank_of
 from pedanova.errors import DataError, QueryError
 
 
@@ -161,8 +161,8 @@ class TestRegions:
                 make()
 
     def test_words(self) -> None:
-        assert str(as_region(0.1, "target")) == "the best 10 %"
-        assert str(as_region(1.0, "region")) == "all rows"
+        assert str(Region.parse(0.1, "target")) == "the best 10 %"
+        assert str(Region.parse(1.0, "region")) == "all rows"
         assert str(pa.at_most(3)) == "rows with objective ≤ 3"
         assert str(pa.at_least(3)) == "rows with objective ≥ 3"
         assert str(pa.between(1, 3, values=True)) == "rows with 1 ≤ objective ≤ 3"

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pedanova as pa
-from pedanova.data.regions import Region, as_region, sign_of
+from pedanova.data.regions import Region, sign_of
 
 PACKAGE = Path(pa.__file__).parent
 
@@ -20,6 +20,8 @@ def test_the_sign_of_a_direction_is_defined_once() -> None:
 
 
 def test_a_region_that_is_all_rows_says_so() -> None:
-    assert all(as_region(one, "region").is_all for one in (1, 1.0, pa.between(0, 1), Region("quantile", None, None)))
-    assert not any(as_region(one, "region").is_all for one in (0.5, pa.between(0.1, 1), pa.at_most(9), pa.at_least(0)))
-    assert str(as_region(1, "region")) == "all rows"
+    assert all(Region.parse(one, "region").is_all for one in (1, 1.0, pa.between(0, 1), Region("quantile", None, None)))
+    assert not any(
+        Region.parse(one, "region").is_all for one in (0.5, pa.between(0.1, 1), pa.at_most(9), pa.at_least(0))
+    )
+    assert str(Region.parse(1, "region")) == "all rows"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.counting import pairs as engine
 from pedanova.counting.contrasts import codes_of_levels
-from pedanova.data.regions import as_region
+from pedanova.data.regions import Region
 from pedanova.measures.interactions import design_of, explained, fitted_parts, groups_of
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -59,7 +59,7 @@ def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis
     codes = codes_of_levels(
         a.data.observations,
         a.data.levels,
-        *(a.data.levels.find(as_region(q, ""), a.data.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
+        *(a.data.levels.find(Region.parse(q, ""), a.data.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
         threads=1,
     )
     return a, codes, groups_of(contrasts, cells)

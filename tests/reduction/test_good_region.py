@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.counting.few_rows import counted_rows, few_rows
-from pedanova.data.regions import as_region, as_rows
+from pedanova.data.regions import Region, as_rows
 from pedanova.measures.question import Question
 from pedanova.reduction.boxes import MOST_GROUPS, Axis, Box, Cloud, axis_of, poorest, way_down
 from pedanova.reduction.good_region import (
@@ -148,7 +148,7 @@ def deciding(table: dict[str, Any], loss: Any, target: object = 0.1, **options: 
         few_rows(observed, np.arange(len(observed))).cells,
         rows,
         reached,
-        as_region(target, "target"),
+        Region.parse(target, "target"),
         **options,
     )
 
@@ -295,7 +295,7 @@ def search_of(*, adaptive: bool, target: object = 0.1) -> tuple[Search, pa.Analy
     a = pa.analyze({"x": x, "y": y}, (x - 0.41) ** 2, space={"x": pa.Float(0, 1), "y": pa.Float(0, 1)})
     assert a.data.observations is not None
     rows = (
-        as_region(target, "target")
+        Region.parse(target, "target")
         if isinstance(target, float)
         else as_rows(target, "target", a.data.observations.table, 300)
     )

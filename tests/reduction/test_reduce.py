@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.cli.main import main
-from pedanova.data.regions import as_region
+from pedanova.data.regions import Region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Question
 from pedanova.measures.surrogate.row_model import RowModel
@@ -170,18 +170,18 @@ def test_what_is_asked_locally_is_what_importance_says() -> None:
     table = samples(150, seed=2)
     a = pa.analyze(table, loss_of(table), space=SPACE)
     search = search_of(a)
-    inside = search.p_values_inside(as_region(0.05, "target"), as_region(0.3, "region"))
+    inside = search.p_values_inside(Region.parse(0.05, "target"), Region.parse(0.3, "region"))
     found = a.importance(0.05, 0.3)
     assert found.estimator == "surrogate"
     assert inside == {name: found[name].p_value for name in SPACE}
-    assert search.p_values_inside(as_region(0.01, "target"), as_region(0.3, "region")) is None
+    assert search.p_values_inside(Region.parse(0.01, "target"), Region.parse(0.3, "region")) is None
 
 
 def search_of(a: pa.Analysis) -> Search:
     observed = a.data.observations
     assert observed is not None
     asked = a.data.resolved(Question(0.1))
-    return Search(observed, asked, as_region(0.1, "target"), 0, np.ones(len(a), dtype=bool))
+    return Search(observed, asked, Region.parse(0.1, "target"), 0, np.ones(len(a), dtype=bool))
 
 
 def test_models_of_folds_are_near_those_fitted_anew() -> None:

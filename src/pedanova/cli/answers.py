@@ -23,9 +23,9 @@ from pedanova.cli.inputs import (
     is_saved,
     opened,
     parse_numbers,
-    parse_rows,
     parse_smoothing,
     questions_of,
+    rows_of,
     source_opened,
     split_names,
     table_options,
@@ -150,7 +150,7 @@ def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
 def run_profile(options: argparse.Namespace) -> int:
     a = opened(options)
     ladder = parse_numbers(options.ladder, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
-    result = a.profile(parse_rows(options.region, "region"), ladder=ladder, **estimation(options))
+    result = a.profile(rows_of(options.region, "region"), ladder=ladder, **estimation(options))
     more = {"baseline": options.baseline}
     return answer(options, result, draw_profile, a=a, about=("region", "estimator"), more=more, notes=result.notes)
 
@@ -250,7 +250,7 @@ def run_reduce(options: argparse.Namespace) -> int:
         raise QueryError(f"--to {options.to} cannot be combined with --format {options.format}; choose one")
     how = {name: getattr(options, name) for name in ("widen", "estimator", "folds", "seed")}
     a = opened(options)
-    reduced = a.reduce(parse_rows(options.target, "target"), options.keep, **how)
+    reduced = a.reduce(rows_of(options.target, "target"), options.keep, **how)
     if options.to:
         emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
         notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
@@ -371,7 +371,7 @@ def run_along(options: argparse.Namespace) -> int:
 
 def run_seeds(options: argparse.Namespace) -> int:
     a = source_opened(options)
-    result = a.seeds(parse_rows(options.target, "target"))
+    result = a.seeds(rows_of(options.target, "target"))
     about = ("configurations", "repeated", "target")
     return answer(options, result, draw_seeds, a=a, about=about, notes=result.notes)
 
@@ -389,7 +389,7 @@ MARKED = (
 
 def run_gains(options: argparse.Namespace) -> int:
     a = opened(options)
-    result = a.gains(parse_default(options.default), parse_rows(options.region, "region"), seed=options.seed)
+    result = a.gains(parse_default(options.default), rows_of(options.region, "region"), seed=options.seed)
     more = {
         "region": result.region,
         "default": dict(result.default),

@@ -10,7 +10,7 @@ from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze, load
 from pedanova.analysis.options import OBJECTIVE, TABLE, Option, nested
 from pedanova.cli.parser import THREADS
-from pedanova.data.regions import Region, as_region, at_least, at_most, between
+from pedanova.data.regions import Region, needs_rows
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import HOW
 
@@ -60,7 +60,7 @@ def as_argument(option: Option, value: Any) -> Any:
 
 
 def questions_of(options: argparse.Namespace) -> tuple[Region | str, Region | str]:
-    return parse_rows(options.target, "target"), parse_rows(options.region, "region")
+    return rows_of(options.target, "target"), rows_of(options.region, "region")
 
 
 def estimation(options: argparse.Namespace) -> dict[str, Any]:
@@ -77,28 +77,9 @@ def split_names(texts: list[str] | None) -> list[str] | None:
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
-def parse_rows(text: str, name: str) -> Region | str:
-    """Parse '0.1', '<=V', '>=V', '>=V,<=W' or 'A..B' to a region; a column or a condition is returned unchanged."""
-    first, comma, last = text.partition(",")
-    if comma and (first[:2], last[:2]) == (">=", "<="):
-        ends = [as_float(part[2:]) for part in (first, last)]
-        if None in ends:
-            raise QueryError(f"--{name} {text!r} must have numbers after >= and <=")
-        return between(*ends, values=True)  # type: ignore[arg-type]
-    if text[:2] in ("<=", ">="):
-        value = as_float(text[2:])
-        if value is None:
-            raise QueryError(f"--{name} {text!r} must have a number after {text[:2]}")
-        return at_most(value) if text.startswith("<=") else at_least(value)
-    low, high = (as_float(part) for part in (text.partition("..")[0], text.partition("..")[2]))
-    if ".." in text and low is not None and high is not None:
-        return between(low, high)
-    if text[:1] in ("<", ">"):
-        raise QueryError(f"--{name} {text!r} must have {text[0]}= instead of {text[0]}, such as '{text[0]}=0.5'")
-    number = as_float(text.rstrip("% ")) if text.endswith("%") else as_float(text)
-    if number is None:
-        return text
-    return as_region(number / 100 if text.endswith("%") else number, name)
+def rows_of(text: str, name: str) -> Region | str:
+    """A region, or the name of a column or a condition, which are returned unchanged."""
+    return text if needs_rows(text) else Region.parse(text, name)
 
 
 def parse_numbers(texts: list[str] | None, name: str, rule: str) -> list[float] | None:

@@ -19,7 +19,7 @@ from pedanova.counting.tally import Tally
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
-from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, as_region, cut_at, rank_of, sign_of
+from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, cut_at, rank_of, sign_of
 from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Space, children_of
@@ -173,7 +173,7 @@ def slices_of(
     slices: list[Slice] = []
     same: list[Fraction] = []
     for part in parts:
-        end = levels.find(as_region(part, "target"), by_level)[1]
+        end = levels.find(Region.parse(part, "target"), by_level)[1]
         rows = int(by_level[outer[0] : end].sum())
         if end > outer[1] or rows in (0, region):
             continue

@@ -14,7 +14,7 @@ from pedanova.counting.contrasts import Codes, codes_of_rows
 from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
-from pedanova.data.regions import as_region
+from pedanova.data.regions import Region
 from pedanova.errors import QueryError
 
 CELLS = 28
@@ -96,8 +96,8 @@ def tradeoff_of(
     if len(chosen) != 2 or not set(chosen) <= set(goals):
         names = ", ".join(goals)
         raise QueryError(f"objectives={chosen!r} must be two of {names}")
-    wanted = as_region(target, "target")
-    codes = codes_of_rows(observed, wanted, as_region(1.0, "region"), nan)
+    wanted = Region.parse(target, "target")
+    codes = codes_of_rows(observed, wanted, Region.parse(1.0, "region"), nan)
     both = np.stack([np.asarray(goals[name].values, dtype=np.float64) for name in chosen], axis=1)
     counted = (codes < 2) & np.isfinite(both).all(axis=1)
     signs = np.array([goals[name].sign for name in chosen])

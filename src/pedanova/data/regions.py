@@ -25,6 +25,8 @@ from pedanova.errors import Arg, QueryError, SpaceError, unknown_name
 from pedanova.space.values import Interval, as_labels, as_real, interval_from, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
+LIMITS = re.compile(r"(?:>=(.*?))?(?:(?:^|,)<=(.*))?")
+PERCENTAGE = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*%\s*")
 LEAST_TARGET = 5  # an answer needs at least this many target rows
 
 
@@ -68,11 +70,82 @@ class Region:
     >>> import pedanova as pa
     >>> pa.at_most(0.05).high
     0.05
+    >>> pa.Region.parse("<=0.05") == pa.at_most(0.05)
+    True
+    >>> pa.between(0.1, 0.3).text("shell")
+    '0.1..0.3'
     """
 
     kind: Literal["quantile", "value"]
     low: float | Fraction | None
     high: float | Fraction | None
+
+    @classmethod
+    def parse(cls, value: object, name: str = "region") -> Region:
+        """A region from a number or a text.
+
+        Parameters
+        ----------
+        value
+            A quantile (``0.1``, ``"0.1"`` or ``"10%"``), two quantiles (``"0.1..0.3"``), or limits of the objective
+            (``"<=0.05"``, ``">=0.9"`` or ``">=0.1,<=0.3"``). A `Region` is returned unchanged.
+        name
+            The name of the argument, for error messages.
+
+        Returns
+        -------
+        Region
+            A value for `target` or `region`.
+
+        Raises
+        ------
+        QueryError
+            The text or number is not a region.
+        """
+        if isinstance(value, Region):
+            return value
+        if not isinstance(value, str) or is_percentage(value):
+            return cls("quantile", Fraction(0), as_part(value, name))
+        ends = _quantiles_in(value)
+        if ends is not None:
+            return between(*ends) if len(ends) == 2 else cls("quantile", Fraction(0), as_part(ends[0], name))
+        text = value.strip()
+        limits = LIMITS.fullmatch(text) if text else None
+        if limits is None:
+            sign = text[:1] if text[:1] in ("<", ">") else "<"
+            words = f" must have {sign}= instead of {sign}" if text[:1] == sign else " must be a quantile or a limit"
+            raise QueryError(Arg(name, shown=repr(value)), f"{words}, such as '{sign}=0.5'")
+        try:
+            first, last = (None if end is None else _as_value(float(end)) for end in limits.groups())
+        except ValueError:
+            raise QueryError(Arg(name, shown=repr(value)), f" must have a number after {text[:2]}") from None
+        if first is None or last is None:
+            return cls("value", first, last)
+        return between(first, last, values=True)
+
+    def text(self, dialect: Literal["python", "shell"]) -> str:
+        """The region as it is written in Python (``pa.at_most(0.05)``) or in a shell (``<=0.05``).
+
+        Parameters
+        ----------
+        dialect
+            ``"python"`` or ``"shell"``; ``str(region)`` is the region in words.
+
+        Returns
+        -------
+        str
+            A text that `parse` reads (``"shell"``), or a Python expression.
+        """
+        low, high = self.low, self.high
+        if self.kind == "quantile":
+            low, high = float(low or 0), 1.0 if high is None else float(high)
+            python, shell = (f"pa.between({low!r}, {high!r})", f"{low!r}..{high!r}") if low else (repr(high),) * 2
+        elif low is None or high is None:
+            python = f"pa.at_most({high!r})" if low is None else f"pa.at_least({low!r})"
+            shell = f"<={high!r}" if low is None else f">={low!r}"
+        else:
+            python, shell = f"pa.between({low!r}, {high!r}, values=True)", f">={low!r},<={high!r}"
+        return python if dialect == "python" else shell
 
     def cuts(self, direction: Direction) -> tuple[Cut | None, Cut | None]:
         """The boundaries at the better and at the worse end; None for an end without a limit."""
@@ -206,12 +279,6 @@ def between(low: float, high: float, *, values: bool = False) -> Region:
     return Region("quantile", start, stop)
 
 
-def as_region(value: object, name: str) -> Region:
-    if isinstance(value, Region):
-        return value
-    return Region("quantile", Fraction(0), as_part(value, name))
-
-
 def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
     """Convert a quantile to an exact decimal fraction: 0.07 becomes 7/100, not the nearest binary fraction."""
     rule = "a quantile above 0 and at most 1, such as 0.1 for the best 10 %"
@@ -235,7 +302,14 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
 
 def is_percentage(value: object) -> bool:
     """Whether `value` is a text such as ``"10%"``."""
-    return isinstance(value, str) and re.fullmatch(r"\s*\d+(\.\d+)?\s*%\s*", value) is not None
+    return isinstance(value, str) and PERCENTAGE.fullmatch(value) is not None
+
+
+def _quantiles_in(text: str) -> list[float] | None:
+    """The numbers in a text such as ``"0.1"`` or ``"0.1..0.3"``; None for other texts."""
+    with suppress(ValueError):
+        return [float(part) for part in text.split("..", 1)]
+    return None
 
 
 def rank_of(part: Fraction, rows: int) -> int:
@@ -452,12 +526,12 @@ def as_rows(value: object, name: str, table: Mapping[str, Column], rows: int) ->
     """Convert a column name, condition, box or mask to a set of rows, and any other value to a region."""
     if isinstance(value, RowSet):
         return value
-    if isinstance(value, str) and not is_percentage(value):
+    if isinstance(value, str) and needs_rows(value):
         return _from_text(value, name, table)
     if isinstance(value, Mapping):
         return RowSet(rows_in_box(value, table, rows), rows_in_words(value))
     if not needs_rows(value):
-        return as_region(value, name)
+        return Region.parse(value, name)
     mask = as_mask(value, name, rows)
     return RowSet(mask, f"the {int(mask.sum()):,} rows marked True")
 
@@ -470,8 +544,10 @@ def rows_in_words(value: object) -> str:
 
 def needs_rows(value: object) -> bool:
     """Whether a target or region is a set of rows (mask, box or condition), not a range of the objective."""
-    if isinstance(value, RowSet | str | Mapping | list | tuple):
-        return not is_percentage(value)
+    if isinstance(value, str):
+        return not (is_percentage(value) or value.strip()[:1] in ("<", ">") or _quantiles_in(value))
+    if isinstance(value, RowSet | Mapping | list | tuple):
+        return True
     return hasattr(value, "__array__") and np.ndim(value) > 0
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pedanova.analysis.analyze import analyze
-from pedanova.data.regions import as_region
+from pedanova.data.regions import Region
 from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.questions.ask import importance_of
@@ -79,8 +79,8 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         estimator: str = DEFAULT.estimator,
         seed: int = DEFAULT.seed,
     ) -> None:
-        as_region(target, "target")
-        as_region(region, "region")
+        Region.parse(target, "target")
+        Region.parse(region, "region")
         self._question = Question(target, region, baseline, estimator=estimator, draws=0, seed=seed, force=True)
 
     def evaluate(

@@ -21,7 +21,7 @@ from pedanova.base.table import Printed
 from pedanova.base.threads import as_threads, spread
 from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Direction, as_part, as_region, percent, rank_of, sign_of
+from pedanova.data.regions import Direction, Region, as_part, percent, rank_of, sign_of
 from pedanova.errors import DataError, MissingLibraryError, QueryError
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable, ratio_of
@@ -131,7 +131,7 @@ def forest_effects(
     total, main = (np.array(column) for column in zip(*parts, strict=True))
     if not total.any():
         raise QueryError(f"all {len(total)} trees are constant over the space; give more rows or trees")
-    clipped = "" if clip is None else f" (clipped at {as_region(clip, 'clip')})"
+    clipped = "" if clip is None else f" (clipped at {Region.parse(clip, 'clip')})"
     return ForestEffects(
         rows=_rows(tuple(observed.space), total, main, unit),
         objective=f"{observed.name}{clipped}",

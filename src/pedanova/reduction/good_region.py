@@ -20,7 +20,7 @@ from pedanova.counting.contrasts import rows_in
 from pedanova.counting.few_rows import lower_is_better
 from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
-from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_region, sign_of
+from pedanova.data.regions import LEAST_TARGET, Region, RowSet, sign_of
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.importance import Importances
@@ -393,7 +393,7 @@ def chances(samples: PosteriorSamples, first: int, last: int, opinions: int) -> 
 
 def influences(samples: PosteriorSamples, of_model: Mapping[str, float]) -> dict[str, float]:
     """Upper limits of each parameter's influence: the larger of the limits for the prediction and for the best half."""
-    half = samples.ranks.range_of(as_region(0.5, "target"), "minimize", of_space=True)
+    half = samples.ranks.range_of(Region.parse(0.5, "target"), "minimize", of_space=True)
     every = (0, len(samples.ranks))
     if not can_tell(samples, half, every):
         return {}

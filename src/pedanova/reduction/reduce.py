@@ -21,7 +21,7 @@ from pedanova.base.notes import Note
 from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.column import Mask
-from pedanova.data.regions import Region, as_region
+from pedanova.data.regions import Region
 from pedanova.errors import Arg, PedanovaError, QueryError
 from pedanova.measures.distributions import LEVEL
 from pedanova.measures.importance import NEVER, Importance, Importances
@@ -377,7 +377,7 @@ def local_p_values(data: TrialData, search: Search, question: Question) -> Mappi
     part = target.high or 1
     half, around = part / 2, min(1, part * 3)
     if search.query.model is not None:
-        return search.p_values_inside(as_region(half, "target"), as_region(around, "region"))
+        return search.p_values_inside(Region.parse(half, "target"), Region.parse(around, "region"))
     try:
         importances = importance_of(data, replace(question, target=half, region=around))
     except PedanovaError:

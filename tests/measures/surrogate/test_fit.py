@@ -12,14 +12,14 @@ import pytest
 import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.counting.few_rows import FewRows
-from pedanova.data.regions import Region, as_region, at_most
+from pedanova.data.regions import Region, at_most
 from pedanova.measures.chance.ranked_rows import RankedRows, ranked_rows
 from pedanova.measures.surrogate.fit import FittedModel, fit, scores_of
 from pedanova.measures.surrogate.posterior import PosteriorSamples
 from pedanova.measures.surrogate.summaries import SampledShares, can_tell, sampled_shares, shares_of_counts
 from pedanova.space.grid import grid_of
 
-ALL = as_region(1.0, "region")
+ALL = Region.parse(1.0, "region")
 
 
 def drawn_of(rows: RankedRows, **options: Any) -> PosteriorSamples:
@@ -29,7 +29,7 @@ def drawn_of(rows: RankedRows, **options: Any) -> PosteriorSamples:
 
 
 def asked(samples: PosteriorSamples, target: Any = 0.1, region: Any = ALL, **options: Any) -> SampledShares:
-    spans = (samples.ranks.range_of(as_region(one, "rows"), "minimize") for one in (target, region))
+    spans = (samples.ranks.range_of(Region.parse(one, "rows"), "minimize") for one in (target, region))
     return sampled_shares(samples, *spans, **options)
 
 
@@ -173,7 +173,7 @@ def samples() -> PosteriorSamples:
 def test_values_and_quantiles_meet(samples: PosteriorSamples) -> None:
     loss = np.sort(study(200)[1])
     ends = [
-        samples.ends(samples.ranks.range_of(region, "minimize")) for region in (at_most(loss[39]), as_region(0.2, "x"))
+        samples.ends(samples.ranks.range_of(region, "minimize")) for region in (at_most(loss[39]), Region.parse(0.2))
     ]
     assert ends[0] == ends[1] == (0, np.ceil(0.2 * len(samples)))
     assert samples.ends(samples.ranks.range_of(at_most(loss[0] - 1), "minimize")) == (0, 0)
@@ -181,7 +181,7 @@ def test_values_and_quantiles_meet(samples: PosteriorSamples) -> None:
 
 
 def test_a_band_lies_between(samples: PosteriorSamples) -> None:
-    regions = Region("quantile", Fraction(1, 10), Fraction(4, 10)), as_region(0.4, "x"), as_region(0.1, "x")
+    regions = Region("quantile", Fraction(1, 10), Fraction(4, 10)), Region.parse(0.4, "x"), Region.parse(0.1, "x")
     band, wide, narrow = (samples.count(samples.ranks.range_of(region, "minimize")) for region in regions)
     assert np.array_equal(band + narrow, wide)
 
@@ -224,7 +224,7 @@ def test_counting_agrees_with_the_measure() -> None:
 
     samples = drawn_of(rows_of(*study()))
     grids = samples.grids
-    targets = samples.count(samples.ranks.range_of(as_region(0.1, "x"), "minimize"))
+    targets = samples.count(samples.ranks.range_of(Region.parse(0.1, "x"), "minimize"))
     everywhere = samples.count((0, len(samples.ranks)))
     children = np.array([name == "momentum" for name in samples.space])
     for baseline, told in product(("region", "uniform"), (children, children & False)):

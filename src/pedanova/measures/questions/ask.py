@@ -21,7 +21,7 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.data.options import check_choice
-from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts, as_region
+from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts
 from pedanova.data.regions import percent as part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
@@ -227,7 +227,7 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     base = data.resolve(question.region, "region")
     words = str(base)
     if isinstance(base, RowSet):
-        data, base = data.within(base), as_region(1, "region")
+        data, base = data.within(base), Region.parse(1, "region")
     slices, same = data.slices(base, parts)
     beyond = [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     queries = [data.resolved(replace(question, target=one.target, region=base), one.contrasts()) for one in slices]

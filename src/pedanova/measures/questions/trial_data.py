@@ -37,7 +37,7 @@ from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal
-from pedanova.data.regions import Quantile, Region, RowSet, Threshold, as_region, as_rows, needs_rows
+from pedanova.data.regions import Quantile, Region, RowSet, Threshold, as_rows, needs_rows
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
@@ -246,7 +246,7 @@ class TrialData:
     def resolve(self, value: object, name: str) -> Region | RowSet:
         """Turn a target or region into a range of the objective or a set of rows."""
         if not needs_rows(value):
-            region = as_region(value, name)
+            region = Region.parse(value, name)
             check_one_value(region, name, self.objective, several=self.levels.several)
             single = self._source is not None and self._source.single
             return region.as_float32() if single else region
@@ -295,7 +295,7 @@ class TrialData:
     def slices(self, base: Region, parts: Iterable[Fraction] | None = None) -> tuple[list[Slice], list[Fraction]]:
         """One target inside `base` for each quantile in `parts`, or for each counted quantile; see `slices_of`."""
         wanted = self.levels.quantiles if parts is None else tuple(sorted(set(parts)))
-        _, tallies = self.cut_at(base, *(as_region(part, "target") for part in wanted))
+        _, tallies = self.cut_at(base, *(Region.parse(part, "target") for part in wanted))
         return slices_of(tallies, base, wanted)
 
     def reach(self, part: object, *, of: str = "rows", seed: int = 0) -> tuple[float, int]:
@@ -303,7 +303,7 @@ class TrialData:
 
         With ``of="space"``, `part` is a fraction of the search space, as in `importance`.
         """
-        best = as_region(part, "part")
+        best = Region.parse(part, "part")
         query = self.resolved(Question(seed=seed)) if of == "space" else None
         if query is not None and query.samples is not None and query.of_space:
             ranks = query.samples.ranks

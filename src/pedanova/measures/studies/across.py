@@ -22,7 +22,7 @@ from pedanova.data.objectives import TO_DO
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy, check_choice
 from pedanova.data.prepare import reordered
-from pedanova.data.regions import as_region, needs_rows
+from pedanova.data.regions import Region, needs_rows
 from pedanova.errors import Arg, DataError, OutsideSpaceError, PedanovaError, QueryError, listed, unknown_name
 from pedanova.measures.importance import NEVER, Importances
 from pedanova.measures.question import Question
@@ -301,7 +301,7 @@ def question_in_words(answers: Mapping[str, Importances], question: Question, pa
             regions.pop() if len(regions) == 1 else "the region",
         )
     both = question.target, question.region
-    target, region = (str(one) if needs_rows(one) else str(as_region(one, "region")) for one in both)
+    target, region = (str(one) if needs_rows(one) else str(Region.parse(one, "region")) for one in both)
     of = " of all rows" if parts == "all" and not needs_rows(question.target) else ""
     return f"{target}{of}", "the selected rows" if region == "all rows" else f"{region}, selected"
 
@@ -543,6 +543,6 @@ def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], part
     if parts == "all" and not data.levels.several:
         of = "rows" if question.estimator == "counts" else question.of
         target, region = (
-            one if needs_rows(one) else data.by_value(as_region(one, "target"), of) for one in (target, region)
+            one if needs_rows(one) else data.by_value(Region.parse(one, "target"), of) for one in (target, region)
         )
     return data.within(*rows, at=(target, region)), replace(question, target=target, region=region)

@@ -27,7 +27,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy, Reading, check_choice
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Curves, Records
-from pedanova.data.regions import LEAST_TARGET, Region, as_region, columns_in, needs_rows
+from pedanova.data.regions import LEAST_TARGET, Region, columns_in, needs_rows
 from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
@@ -578,7 +578,7 @@ def along_budgets(
     check_parts(question.target, question.region)
     check_choice("among", among, Among)
     budgets = budgets_of(data.observed(), data.space, budget, data.levels.nan)
-    target = as_region(question.target, "target")
+    target = Region.parse(question.target, "target")
     part = max(1e-6, float(target.high or 1.0) - float(target.low or 0.0))
     least = math.ceil(LEAST_TARGET / part) if not question.force else 2
     selected, notes = chosen(budgets, at, least)
@@ -601,7 +601,7 @@ def along_budgets(
         notes = [*notes, Note("answer", words)]
     others = [one for one in budgets.values.tolist() if one not in selected and budgets.rows[one] >= least]
     others = others if at is None else []
-    asked = str(as_region(question.target, "target")), str(as_region(question.region, "region"))
+    asked = str(Region.parse(question.target, "target")), str(Region.parse(question.region, "region"))
     followed = budgets.followed()
     while True:  # more budgets, to find the lowest one with the same ranking as the full budget
         enough = sorted((one for one in answers if not isinstance(one, TooFew)), key=lambda one: one[0])
@@ -639,7 +639,7 @@ def check_parts(target: object, region: object) -> None:
     """Raise an error if target or region is a value of the objective, because objectives differ between budgets."""
     for name, rows in (("target", target), ("region", region)):
         plain = isinstance(rows, Region | int | float | str) and not needs_rows(rows)
-        if not plain or as_region(rows, name).kind != "quantile":
+        if not plain or Region.parse(rows, name).kind != "quantile":
             raise QueryError(
                 Arg(name),
                 " must be a quantile, such as 0.1: a value of the objective means something different at each budget",

@@ -23,7 +23,7 @@ from pedanova.data.column_clues import SEED_NAMES
 from pedanova.data.observations import Observations
 from pedanova.data.options import as_names
 from pedanova.data.prepare import prepare, settings_of
-from pedanova.data.regions import as_region
+from pedanova.data.regions import Region
 from pedanova.data.row_status import configurations
 from pedanova.errors import Arg, DataError, QueryError, listed
 from pedanova.measures.effects import student
@@ -236,7 +236,7 @@ def seeds_within(data: TrialData, target: object, exclude: Iterable[str] | None)
     counted = counted_rows(observed, data.levels.nan)
     groups = configurations(settings_of(observed))[counted]
     varying = {goal.name: goal.values.astype(np.float64)[counted] for goal in observed.goals}
-    inside = data.codes(wanted, as_region(1.0, "region"))[counted] == 0
+    inside = data.codes(wanted, Region.parse(1.0, "region"))[counted] == 0
     result = seeds_of(groups, varying | {IN_TARGET: inside.astype(np.float64)}, str(wanted))
     return replace(result, notes=(*result.notes, *notes))
 

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any, cast
 
 from pedanova.base.threads import ResultCache, trim_memory
-from pedanova.data.regions import as_region
+from pedanova.data.regions import Region
 from pedanova.errors import QueryError
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import Baseline, How, Question
@@ -119,8 +119,8 @@ class Session:
         self.title, self.source, self.group = title, source, group
         self.options = check_options(options or {})
         self.start = PageQuestion(
-            target=as_region(start[0], "target"),
-            region=as_region(start[1], "region"),
+            target=Region.parse(start[0], "target"),
+            region=Region.parse(start[1], "region"),
             baseline=cast("Baseline", self.options.pop("baseline")),
             of=self.options.pop("of"),
         )

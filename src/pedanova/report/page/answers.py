@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pedanova.base.notes import gathered
 from pedanova.base.table import Cell
 from pedanova.base.threads import ResultCache
-from pedanova.data.regions import Region, as_region
+from pedanova.data.regions import Region
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.advice.ask import gains_of
@@ -48,7 +48,7 @@ from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, rounded
-from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_text, lines_of, python_rows
+from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_text, lines_of
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
 
@@ -372,8 +372,8 @@ def with_intervals(
 
 def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
     """The Python code that gives the same numbers: a call of `across`."""
-    given = [f"group={column!r}", f"target={python_rows(question.target)}"]
-    given += [] if question.region.is_all else [f"region={python_rows(question.region)}"]
+    given = [f"group={column!r}", f"target={question.target.text('python')}"]
+    given += [] if question.region.is_all else [f"region={question.region.text('python')}"]
     if question.selection:
         given.append(f"within={question.box()!r}")
         given += [f"parts={parts!r}"] if parts != "selected" else []
@@ -432,7 +432,7 @@ def smaller_space(
 ) -> dict[str, Any]:
     """The smaller space that `reduce` suggests, as JSON, or the reason why there is none."""
     inner, target, _ = asked_of(a, question)
-    asking = Question(target, as_region(1, "region"), estimator=estimator, seed=seed)
+    asking = Question(target, Region.parse(1, "region"), estimator=estimator, seed=seed)
     return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
 
 

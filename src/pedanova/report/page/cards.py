@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, Unpack
 
 from pedanova.base.progress import watched
 from pedanova.base.threads import trim_memory
-from pedanova.data.regions import Region, as_region
+from pedanova.data.regions import Region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
 from pedanova.measures.question import HOW, INNER, REGION, TARGET, Baseline, How, Question, check_how
 from pedanova.measures.questions.ask import pair_planes
@@ -149,7 +149,7 @@ def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if a.levels.several or len(a.tallies) > MANY:
         return
     rungs = plan.ladder.rungs[1:] if len(a.space) <= ALL_PAIRED else ()
-    regions = [as_region(rung.part, "region") for rung in rungs]
+    regions = [Region.parse(rung.part, "region") for rung in rungs]
     for question in distinct([first, *(replace(first, region=one, selection={}) for one in regions)]):
         means = answers.marginals(a, question)
         if means["refused"] is None:
@@ -179,7 +179,7 @@ def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     """The importances at each budget, if there are budgets; an unknown name of a budget is an error."""
     if plan.budget is None and budget_name(plan.analysis) is None:
         return
-    whole_table = replace(plan.questions[0], region=as_region(1, "region"), selection={})
+    whole_table = replace(plan.questions[0], region=Region.parse(1, "region"), selection={})
     along = answers.along_budget(plan.analysis, whole_table, plan.budget, **plan.how)
     if along["refused"] is None:
         yield from ((one, {}, along) for one in distinct([whole_table, plan.questions[0]]))
@@ -336,7 +336,7 @@ def payload_of(
     steps = ladder_of(a, parts, rungs, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"])
     baseline, of = how.pop("baseline"), how.pop("of")
     own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
-    bands = [as_region(rung.part, "target") for rung in steps.rungs]
+    bands = [Region.parse(rung.part, "target") for rung in steps.rungs]
     plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
     plain += [replace(one, baseline="region") for one in own]
     bases: tuple[Baseline, ...] = (baseline,) if many else BASELINES  # type: ignore[assignment]
@@ -409,4 +409,4 @@ def as_band(steps: Ladder, rows: object, name: str) -> Region:
         raise QueryError(
             f"questions: the {name} must be a quantile or a limit on the objective; use within= to select rows"
         )
-    return as_region(rows if part is None else steps.rungs[steps.place(part)].part, name)
+    return Region.parse(rows if part is None else steps.rungs[steps.place(part)].part, name)

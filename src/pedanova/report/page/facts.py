@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
-from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, as_region, percent, sign_of
+from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, percent, sign_of
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
@@ -111,7 +111,7 @@ def _rung(a: TrialData, reach: Reach, part: Fraction) -> Rung:
     threshold, rows = reach(part)
     finite = math.isfinite(threshold) and part < 1 and not a.levels.several
     uneven = part < 1 and (threshold, rows) != a.reach(part)
-    words = f"{as_region(part, 'target')}{' of the space' * uneven}"
+    words = f"{Region.parse(part, 'target')}{' of the space' * uneven}"
     return Rung(part, words, rows, threshold if finite else None)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, get_args
 
-from pedanova.data.regions import LONGEST, Region, as_part, as_region, between
+from pedanova.data.regions import LONGEST, Region, as_part, between
 from pedanova.errors import QueryError, unknown_name
 from pedanova.measures.question import DEFAULT, REGION, TARGET, Baseline, How
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
@@ -88,8 +88,8 @@ class StudyName:
 class PageQuestion:
     """A question of the page: selection, target, region, baseline, and what quantiles refer to."""
 
-    target: Region = field(default_factory=lambda: as_region(TARGET, "target"))
-    region: Region = field(default_factory=lambda: as_region(REGION, "region"))
+    target: Region = field(default_factory=lambda: Region.parse(TARGET, "target"))
+    region: Region = field(default_factory=lambda: Region.parse(REGION, "region"))
     selection: Mapping[str, Span | Picks] = field(default_factory=dict)
     good: str = "all"  # what quantiles refer to if rows are selected
     baseline: Baseline = "region"
@@ -147,10 +147,10 @@ def parse_band(value: Any, name: str) -> Region:
         raise QueryError(f'{name}: {_brief(value)} must be {{"part": [0, 0.1]}} or {{"value": [null, 0.3]}}')
     if "part" in value:
         start, stop = (as_part(_number(end, name), name, zero=True) for end in ends)
-        return as_region(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
+        return Region.parse(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
     low, high = (None if end is None else _number(end, name) for end in ends)
     if low is None and high is None:
-        return as_region(1, name)
+        return Region.parse(1, name)
     if low is not None and high is not None and low > high:
         raise QueryError(f"{name}: {_brief(value)} has its low end above its high end; swap them")
     return Region("value", low, high)
@@ -298,8 +298,8 @@ def lines_of(
     shell = None
     if condition is not None:  # the command that prints the same table; `source` is already quoted
         words = ["--within", condition] if condition else []
-        words += ["--target", shell_rows(target)]
-        words += [] if region.is_all else ["--region", shell_rows(region)]
+        words += ["--target", target.text("shell")]
+        words += [] if region.is_all else ["--region", region.text("shell")]
         for name, value in how.items():
             words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         shell = f"pedanova analyze {source or 'SOURCE'} {shlex.join(words)}"
@@ -313,24 +313,10 @@ def lines_of(
 def python_line(
     question: PageQuestion, target: Region, region: Region, how: Mapping[str, Any], within: str = ""
 ) -> str:
-    rows = [python_rows(target), *([] if region.is_all else [python_rows(region)])]
+    rows = [target.text("python"), *([] if region.is_all else [region.text("python")])]
     given = ", ".join([*rows, *(f"{name}={value!r}" for name, value in how.items())])
     whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
     return f"{whole}{within}{f'.within({question.box()!r})' if question.selection else ''}.importance({given})"
-
-
-def python_rows(rows: Region) -> str:
-    """A target or region as a Python argument of `importance`."""
-    if rows.kind == "value":
-        if rows.low is None or rows.high is None:
-            return f"pa.at_most({rows.high!r})" if rows.low is None else f"pa.at_least({rows.low!r})"
-        return f"pa.between({rows.low!r}, {rows.high!r}, values=True)"
-    low, high = part_ends(rows)
-    return f"pa.between({low!r}, {high!r})" if low else repr(high)
-
-
-def part_ends(rows: Region) -> tuple[float, float]:
-    return float(rows.low or 0), 1.0 if rows.high is None else float(rows.high)
 
 
 # --- the condition -----------------------------------------------------------------------------------
@@ -354,14 +340,3 @@ def comparison(name: str, part: Span | Picks) -> str:
     if part.low is None or part.high is None:
         return f"{column} <= {part.high!r}" if part.low is None else f"{column} >= {part.low!r}"
     return f"{part.low!r} <= {column} <= {part.high!r}"
-
-
-# --- the shell ---------------------------------------------------------------------------------------
-
-
-def shell_rows(rows: Region) -> str:
-    if rows.kind == "value":
-        ends = [f">={rows.low!r}"] * (rows.low is not None) + [f"<={rows.high!r}"] * (rows.high is not None)
-        return ",".join(ends)
-    low, high = part_ends(rows)
-    return f"{low!r}..{high!r}" if low else repr(high)
