@@ -42,6 +42,7 @@ MANY = 100  # target rows from which sums of permuted scores count as normal
 SOME = 16  # SOME² permutations are drawn first
 CLEAR = 0.1  # if this part of them reaches the observed value, no more are drawn
 UNLIKELY = 2  # factor for the p-value without the shift, which is rarely needed
+ALIKE = 1e-12  # mean normal scores that differ by less are equal
 SAME = 1e-5  # relative difference below which a permuted statistic counts as equal
 MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
 
@@ -155,7 +156,7 @@ class RegionCache:
             places[np.argsort(mean_by(owner, ranks), kind="stable")] = np.arange(len(places))
             owner = places[owner]
         normal = mean_by(owner, normal_quantile(ranks / len(members)))
-        normal = normal - normal.mean()
+        normal = normal - normal.mean() if np.ptp(normal) > ALIKE else np.zeros(len(normal))
         first = members[np.unique(owner, return_index=True)[1]]
         grids = rows.arrangement.grids
         design = [design_columns(grids[j], rows.places[first, j]) for j in range(len(dependence.names))]
@@ -319,7 +320,7 @@ class OtherParameters:
 def _strength(normal: Reals, design: Reals) -> float:
     """The strength of a parameter's effect: observed sum of squares / expected by chance - 1, at least 0."""
     size = float((design**2).sum())
-    if size == 0.0:
+    if size == 0.0 or not normal.any():
         return 0.0
     chance = float(normal @ normal) / (len(normal) - 1) * size
     return max(float(((normal @ design) ** 2).sum()) / chance - 1.0, 0.0)
