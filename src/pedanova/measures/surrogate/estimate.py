@@ -296,7 +296,8 @@ def with_threshold(
     (strict, inner), (wide, outer) = near
     part = rows[0].n_target / rows[0].n_region
     independent = rows[0].n_region / with_repeats(query)[0].repeats
-    off = math.sqrt(part * (1.0 - part) / independent) / (wide - strict)
+    apart = (wide - strict) * query.count / rows[0].n_region  # as a part of the region, like `part`
+    off = math.sqrt(part * (1.0 - part) / independent) / apart
     result = []
     for row, one, less, more in zip(rows, sureness, inner, outer, strict=True):
         if row.share <= WORTH_A_WORD or not 0 < less.target.sum() < more.target.sum():
