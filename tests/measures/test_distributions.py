@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from statistics import NormalDist
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, special, stats
+from scipy import optimize, stats
 
-from pedanova.measures.distributions import (
-    LARGE,
-    chi2_tail,
-    divergence_interval,
-    lower_gamma,
-    noncentral_cdf,
-    noncentrality,
-    normal_below,
-    normal_height,
-    normal_quantile,
-    pearson,
-    share_interval,
-    upper_gamma,
-)
+from pedanova.measures.distributions import chi2_tail, divergence_interval, noncentrality, pearson, share_interval
 
 A_TARGET, A_REGION = np.array([9, 5, 3, 2, 1, 0]), np.array([20, 30, 25, 15, 6, 4])
 B_TARGET, B_REGION = np.array([4, 0, 0, 0]), np.array([5, 5, 5, 5])
@@ -68,50 +52,16 @@ class TestKnownTables:
 
 
 class TestAgainstScipy:
-    @pytest.mark.parametrize("freedom", FREEDOMS)
-    def test_incomplete_gamma(self, freedom: int) -> None:
-        for statistic in (freedom * ratio for ratio in RATIOS):
-            shape, x = freedom / 2, statistic / 2
-            assert lower_gamma(shape, x) == pytest.approx(special.gammainc(shape, x), rel=1e-9, abs=1e-300)
-            assert upper_gamma(shape, x) == pytest.approx(special.gammaincc(shape, x), rel=1e-9, abs=1e-300)
-            assert chi2_tail(statistic, freedom) == pytest.approx(
-                stats.chi2.sf(statistic, freedom), rel=1e-9, abs=1e-300
-            )
-
     def test_far_tails_are_not_rounded_to_zero(self) -> None:
         assert chi2_tail(500.0, 3) == pytest.approx(stats.chi2.sf(500.0, 3), rel=1e-10)
         assert 0 < chi2_tail(1000.0, 10) < 1e-200
 
-    def test_edges(self) -> None:
-        assert lower_gamma(2.0, 0.0) == 0.0
-        assert upper_gamma(2.0, 0.0) == 1.0
-        assert chi2_tail(0.0, 4) == 1.0
-        assert chi2_tail(5.0, 0) == 1.0  # one cell: nothing to tell apart
-
-    @pytest.mark.parametrize("freedom", [1, 3, 19, 300])
-    @pytest.mark.parametrize("centre", [0.0, 0.3, 5.0, 80.0, 1500.0])
-    def test_noncentral_law(self, freedom: int, centre: float) -> None:
-        mean, deviation = freedom + centre, math.sqrt(2 * freedom + 4 * centre)
-        for steps in (-3.0, -1.0, 0.0, 1.0, 4.0):
-            statistic = max(0.1, mean + steps * deviation)
-            law = stats.ncx2(freedom, centre) if centre else stats.chi2(freedom)
-            assert noncentral_cdf(statistic, freedom, centre) == pytest.approx(law.cdf(statistic), abs=1e-9)
-
     @pytest.mark.parametrize("chance", [0.025, 0.975])
     @pytest.mark.parametrize("freedom", [1, 3, 19, 300])
     def test_noncentrality(self, freedom: int, chance: float) -> None:
-        for statistic in (0.5, 5.0, 40.0, 700.0):
+        for statistic in (0.5, 5.0, 40.0, 700.0, 100_000.0):
             exact = exact_noncentrality(statistic, freedom, chance)
             assert noncentrality(statistic, freedom, chance) == pytest.approx(exact, rel=1e-6, abs=1e-6)
-
-    @pytest.mark.parametrize("chance", [0.025, 0.975])
-    @pytest.mark.parametrize("freedom", [1, 19, 1500])
-    @pytest.mark.parametrize("statistic", [LARGE + 1, 5000.0, 100_000.0])
-    def test_large_values_are_as_good_as_normal(self, statistic: float, freedom: int, chance: float) -> None:
-        """The normal law leaves out z² - 1 = 2.84, which is 0.02 of the interval's width at the most."""
-        low, high = (exact_noncentrality(statistic, freedom, c) for c in (0.975, 0.025))
-        exact = exact_noncentrality(statistic, freedom, chance)
-        assert abs(noncentrality(statistic, freedom, chance) - exact) < min(3.1, 0.02 * (high - low))
 
 
 def exact_noncentrality(statistic: float, freedom: float, chance: float) -> float:
@@ -140,18 +90,3 @@ def test_the_interval_is_ordered_and_a_part_of_one(cells: list[tuple[int, int]])
     wide = share_interval(target, target + rest, level=0.99)
     assert wide[0] <= low + 1e-9
     assert high <= wide[1] + 1e-9
-
-
-def test_below_follows_the_law() -> None:
-    values = np.r_[np.linspace(-9, 9, 1001), -40.0, 40.0]
-    exact = [NormalDist().cdf(value) for value in values]
-    assert np.abs(normal_below(values) - exact).max() < 1e-8
-
-
-def test_quantiles_undo_it() -> None:
-    parts = np.array([[0.01, 0.5], [0.5, 0.999]])
-    assert normal_below(normal_quantile(parts)) == pytest.approx(parts, abs=1e-8)
-
-
-def test_height_is_the_slope() -> None:
-    assert normal_height(0.7) == pytest.approx(NormalDist().pdf(0.7))

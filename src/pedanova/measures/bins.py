@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import roundest, short
+from pedanova.measures.distributions import NORMAL
 from pedanova.measures.smoothing import periodic_kernel, scott_bandwidth
 from pedanova.space.grid import FEW_CELLS, Block, Grid, Reals, grid_of
 from pedanova.space.parameters import (
@@ -38,7 +39,6 @@ Counts: TypeAlias = NDArray[np.int64]
 Kind: TypeAlias = Literal["bars", "steps", "curve"]
 MOST_BARS = 40
 ROWS_A_VALUE = 5  # mean rows per value from which a range is shown by its values
-Z = 1.959964  # deviations around the mean that contain 95 % of a normal distribution
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -246,8 +246,8 @@ def likely(mean: Reals, variance: Reals) -> tuple[Reals, Reals]:
     """
     deviation = np.sqrt(np.maximum(variance, 0.0))
     part = np.divide(deviation, mean, out=np.zeros(len(mean)), where=mean > 0)
-    high: Reals = mean * np.maximum(0.0, 1.0 - part**2 / 9.0 + Z * part / 3.0) ** 3
-    return np.maximum(0.0, mean - Z * deviation), high
+    high: Reals = mean * np.maximum(0.0, 1.0 - part**2 / 9.0 + NORMAL * part / 3.0) ** 3
+    return np.maximum(0.0, mean - NORMAL * deviation), high
 
 
 def of_one_row(bins: Bins, parts: Reals, blocks: tuple[Block, ...], widths: tuple[float, ...]) -> tuple[Reals, Reals]:

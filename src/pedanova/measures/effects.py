@@ -23,6 +23,7 @@ from pedanova.counting.tally import FilledCells, Moments, ObjectiveSpread, Tally
 from pedanova.data.regions import Region, Threshold
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
+from pedanova.measures.distributions import student_end
 from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Reals, blocks_of, grid_of
@@ -31,8 +32,6 @@ from pedanova.space.values import Label
 
 Counts = NDArray[np.int64]
 TINY = float(np.finfo(np.float64).tiny)  # smaller numbers have fewer digits
-FREEDOMS = np.array([np.inf, 60, 30, 20, 15, 10, 8, 6, 5, 4, 3, 2, 1])
-STUDENT = np.array([1.960, 2.000, 2.042, 2.086, 2.131, 2.228, 2.306, 2.447, 2.571, 2.776, 3.182, 4.303, 12.706])
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -384,14 +383,8 @@ def half_widths(rows: Reals, squared: Reals, means: Reals, squares: Reals) -> Re
     many = ratio_of(rows**2, squared)  # the effective number of rows
     variance = np.maximum(0.0, ratio_of(squares, rows) - np.nan_to_num(means) ** 2)
     free = np.maximum(many - 1.0, 1e-9)
-    half = student(free) * np.sqrt(variance / free)  # √(variance · many / (many - 1) / many)
+    half = student_end(np.maximum(free, 1.0)) * np.sqrt(variance / free)  # √(variance · many / (many - 1) / many)
     return np.where(many >= 2.0 - 1e-9, half, np.nan)
-
-
-def student(free: Reals) -> Reals:
-    """The 97.5 % quantile of Student's distribution, accurate to half a percent from two degrees of freedom on."""
-    ends: Reals = np.exp(np.interp(1.0 / np.maximum(free, 1.0), 1.0 / FREEDOMS, np.log(STUDENT)))
-    return ends
 
 
 class BinnedMarginal(NamedTuple):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
-from pedanova.measures.distributions import LEVEL, divergence_interval, holm, share_interval
+from pedanova.measures.distributions import LEVEL, NORMAL, divergence_interval, holm, share_interval
 from pedanova.measures.importance import WORTH_A_WORD, Importance, width_of
 from pedanova.measures.question import Question
 from pedanova.measures.share import ratio_of, shares
@@ -435,7 +435,6 @@ MARGIN = 1.25  # the factor by which a tail may be longer than its fit
 FEWEST_UPPER = 50  # a tail is fitted to at least this many draws
 FILLED = 5.0  # expected target rows in every cell from which their sums count as normal
 SMALLEST = 1e-12  # the smallest p-value
-NORMAL = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 FEWEST_INDEPENDENT = 2.0  # with fewer independent rows in the target or the rest, nothing is known
 UNKNOWN = 0.3  # the deviation of a share about which nothing is known
 HIDDEN = 0.5  # the hidden part of a small share, in deviations that chance alone would give

@@ -23,7 +23,7 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.data.column import Mask
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, PedanovaError, QueryError
-from pedanova.measures.distributions import LEVEL
+from pedanova.measures.distributions import LEVEL, NORMAL
 from pedanova.measures.importance import NEVER, Importance, Importances
 from pedanova.measures.question import LEAST_TO_REDUCE, Question
 from pedanova.measures.questions.ask import importance_of
@@ -106,7 +106,7 @@ def enrichment(search: Search, region: GoodRegion, box: Box, by_rows: float) -> 
 
 def proportion_of(part: float, total: int) -> Proportion:
     """A proportion with its 95 % Wilson interval."""
-    z = 1.96
+    z = NORMAL
     centre = (part + z * z / (2 * total)) / (1 + z * z / total)
     half = z / (1 + z * z / total) * math.sqrt(part * (1 - part) / total + z * z / (4 * total * total))
     return Proportion(part, max(0.0, centre - half), min(1.0, centre + half), total)

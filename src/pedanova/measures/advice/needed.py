@@ -15,15 +15,14 @@ import numpy as np
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed
-from pedanova.measures.distributions import normal_below, normal_quantile
+from pedanova.measures.distributions import NORMAL, normal_below, normal_quantile
 from pedanova.measures.importance import Importance
 
 RATE, SLOW, FAST = 0.5, 0.4, 0.6  # powers of the number of trials by which intervals become narrower
-SURE = 1.96
 SOME = 1.28  # standard deviations of an 80 % interval for the difference of two shares
 FIRST_STAYS = 0.95  # the probability at which the first place counts as settled
 NEGLIGIBLE = 0.02  # part of the distance from a typical to the best configuration
-NODES = normal_quantile((np.arange(200) + 0.5) / 200)  # equally likely values of a normal distribution
+NODES = 200  # equally likely values of a normal distribution
 MOST = 1e6  # larger numbers of trials count as unreachable
 
 
@@ -209,7 +208,7 @@ def until_narrow(rows: int, width: float, wanted: float) -> Estimate:
 
 
 def deviation_of(row: Importance) -> float:
-    return ((row.high or row.share) - (row.low or 0.0)) / (2.0 * SURE)
+    return ((row.high or row.share) - (row.low or 0.0)) / (2.0 * NORMAL)
 
 
 def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
@@ -218,7 +217,7 @@ def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
     gap = first.share - second.share
 
     def until(distance: float) -> int | None:
-        return trials_for(rows, SURE * off / distance if distance > 0.0 else math.inf, RATE)
+        return trials_for(rows, NORMAL * off / distance if distance > 0.0 else math.inf, RATE)
 
     least = until(gap + SOME * off)
     return Estimate(until(gap), int(MOST) if least is None else least, until(gap - SOME * off))
@@ -229,7 +228,7 @@ def chance_of_staying(rows: Sequence[Importance]) -> float:
     first, *others = rows
     if not others:
         return 1.0
-    places = first.share + deviation_of(first) * NODES[:, None]
+    places = first.share + deviation_of(first) * normal_quantile((np.arange(NODES) + 0.5) / NODES)[:, None]
     off = np.array([max(deviation_of(one), 1e-9) for one in others])
     return float((normal_below((places - np.array([one.share for one in others])) / off).prod(axis=1)).mean())
 

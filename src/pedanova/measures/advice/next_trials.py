@@ -24,7 +24,7 @@ from pedanova.data.records import MARK
 from pedanova.data.regions import RowSet, as_rows
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.configurations import Rules
-from pedanova.measures.distributions import normal_below
+from pedanova.measures.distributions import NORMAL, normal_below
 from pedanova.measures.question import TARGET
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings
 from pedanova.space.grid import Reals
@@ -32,7 +32,6 @@ from pedanova.space.parameters import Moving
 from pedanova.space.values import Label
 
 Goal: TypeAlias = Literal["know", "win", "both"]
-STRADDLE = 1.96  # weight of the deviation against the distance to the edge of the best tenth
 STEP = 0.15  # standard deviation of a step, as a part of the range
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
@@ -199,7 +198,7 @@ def choose_next(
         if fill:
             worth = deviation
         elif goal == "know":
-            worth = STRADDLE * deviation - np.abs(mean - edge)
+            worth = NORMAL * deviation - np.abs(mean - edge)
         else:
             worth = expected_improvement(best, mean, deviation)
         place = int(np.where(left, worth, -np.inf).argmax())

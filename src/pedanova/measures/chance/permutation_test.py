@@ -258,7 +258,7 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
         score = _soft(ranks, last, repeats) - (_soft(ranks, first, repeats) if first else 0.0)
     return Membership(
         score=score - score.mean(),
-        cut=float(normal_quantile(np.array([inside / rows]))[0]),
+        cut=float(normal_quantile(inside / rows)),
         part=inside / rows,
         inside=inside,
         prefix=first == 0 and last == inside,

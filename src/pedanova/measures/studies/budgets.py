@@ -32,6 +32,7 @@ from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, UnknownParameterError, listed, unknown_name
+from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import Importance, Importances, beats_chance, marked_share
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
@@ -43,7 +44,6 @@ from pedanova.space.parameters import Space
 
 Verdict: TypeAlias = Literal["same", "other", "unsure"]
 DRAWS = 2000
-WIDTH = 1.96  # half the width of a 95 % interval, in deviations
 NEAR = 0.9  # a rank correlation from this value on counts as the same ranking, however many rows there are
 LEAST, OF_THREE = 0.6, 0.5  # the least correlation of equal rankings, and for three parameters (one swap gives 0.5)
 EARLIEST = 5  # percent of repeated answers that would agree less
@@ -113,7 +113,7 @@ def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng
     """(draws, parameters) Shares drawn within their intervals."""
     share, low, high = (np.array([getattr(row, name) for row in rows], dtype=np.float64) for name in NUMBERS)
     normals = rng.standard_normal((draws, len(rows)))
-    reach = np.where(normals < 0, share - np.minimum(low, share), np.maximum(high, share) - share) / WIDTH
+    reach = np.where(normals < 0, share - np.minimum(low, share), np.maximum(high, share) - share) / NORMAL
     return np.where(noise, 0.0, np.maximum(0.0, share + reach * normals))
 
 

@@ -8,75 +8,33 @@ few studies.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from pedanova.base.digits import chance, short
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
-from pedanova.measures.chance.ranked_rows import mid_ranks
-from pedanova.measures.distributions import LEVEL, bisected, chi2_tail, continued_fraction, holm, normal_below
+from pedanova.measures.distributions import LEVEL, chi2_tail, holm, student_end
 from pedanova.space.grid import Reals
 
-MOST_TERMS = 10_000
-REACH = 8.5  # the range of the integration, in deviations of a normal distribution
-POINTS = 2001
 
-
-def beta_below(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_x(a, b)."""
-    if x <= 0.0 or x >= 1.0:
-        return float(x >= 1.0)
-    if x > (a + 1.0) / (a + b + 2.0):  # the continued fraction of the other side then converges faster
-        return 1.0 - beta_below(1.0 - x, b, a)
-    front = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    return math.exp(front) * continued_fraction(1.0, _beta_terms(x, a, b)) / a
-
-
-def _beta_terms(x: float, a: float, b: float) -> Iterator[tuple[float, float]]:
-    yield -(a + b) * x / (a + 1.0), 1.0
-    for n in range(1, MOST_TERMS):
-        yield n * (b - n) * x / ((a + 2 * n - 1.0) * (a + 2 * n)), 1.0
-        yield -(a + n) * (a + b + n) * x / ((a + 2 * n) * (a + 2 * n + 1.0)), 1.0
-
-
-def student_tail(value: float, freedom: float) -> float:
+def student_tail(value: Any, freedom: float) -> Any:
     """The two-sided p-value of a t statistic: the probability that |t| is larger than |value|."""
-    return fisher_tail(value * value, 1.0, freedom)
+    from scipy.special import stdtr
 
-
-@cache
-def student_end(freedom: float, level: float = 0.95) -> float:
-    """The quantile of |t| (Student) at probability `level`."""
-    return bisected(lambda value: 1.0 - student_tail(value, freedom) < level, 1.0, within=1e-11)
-
-
-def fisher_tail(value: float, first: float, second: float) -> float:
-    """The probability that F is larger than `value`, with `first` and `second` degrees of freedom."""
-    below = first * value / (second + first * value)
-    if below < 0.5:  # a small probability is precise if computed directly
-        return 1.0 - beta_below(below, first / 2.0, second / 2.0)
-    return beta_below(second / (second + first * value), second / 2.0, first / 2.0)
-
-
-def range_below(value: float, count: int) -> float:
-    """The probability that the range of `count` standard normal values is smaller than `value`."""
-    z, step = np.linspace(-REACH, REACH, POINTS, retstep=True)
-    height = np.exp(-(z**2) / 2.0) / math.sqrt(2.0 * math.pi)
-    inside = np.clip(normal_below(z) - normal_below(z - value), 0.0, 1.0)
-    return float(count * step * np.sum(height * inside ** (count - 1)))  # the integrand is 0 at both ends
+    return 2.0 * stdtr(freedom, -np.abs(value))
 
 
 @cache
 def range_end(count: int, level: float = 0.95) -> float:
     """The quantile of the studentised range of `count` means with known variance."""
-    return bisected(lambda value: range_below(value, count) < level, 1.0, within=1e-11)
+    from scipy.stats import studentized_range
 
-
-STEPS = 60  # steps of the search for the spread
+    return float(studentized_range.ppf(level, count, np.inf))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +65,7 @@ def pooled(values: Sequence[float], variances: Sequence[float]) -> Mean:
     if len(found) < 2:
         return Mean(mean, None, None, 0.0)
     scatter = float(weights @ (found - mean) ** 2) / (len(found) - 1)
-    half = student_end(len(found) - 1) * math.sqrt(scatter)
+    half = float(student_end(len(found) - 1)) * math.sqrt(scatter)
     return Mean(mean, mean - half, mean + half, math.sqrt(between))
 
 
@@ -124,10 +82,12 @@ def spread_between(found: Reals, own: Reals) -> float:
         mean = float(weights @ found) / float(weights.sum())
         return float(weights @ (found - mean) ** 2) - free
 
+    from scipy.optimize import brentq
+
     if excess(0.0) <= 0:
         return 0.0
     highest = float(np.var(found, ddof=1)) + float(own.max())
-    return bisected(lambda between: excess(between) > 0, highest, steps=STEPS)
+    return float(brentq(excess, 0.0, highest))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -158,7 +118,9 @@ class RankTest(Table):
 
 def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
     """Friedman's test on shares (studies, parameters); the largest share has rank 1, and ties get their mean rank."""
-    ranks = np.stack([mid_ranks(-row) for row in shares])
+    from scipy.stats import rankdata
+
+    ranks = rankdata(-shares, axis=1)
     many, count = ranks.shape
     means = ranks.mean(axis=0)
     order = np.argsort(means, kind="stable")
@@ -171,6 +133,8 @@ def rank_test(names: Sequence[str], shares: Reals) -> RankTest:
 
 def friedman(ranks: Reals) -> tuple[float, float]:
     """Friedman's chi-square of mean ranks, corrected for ties, and its p-value."""
+    from scipy.special import fdtrc
+
     many, count = ranks.shape
     middle = (count + 1) / 2.0
     between = many * float(np.sum((ranks.mean(axis=0) - middle) ** 2))
@@ -181,7 +145,7 @@ def friedman(ranks: Reals) -> tuple[float, float]:
     room = many * (count - 1) - statistic
     if many < 2 or room <= 1e-9 * many:  # all studies have the same ranking, so F is infinite
         return statistic, chi2_tail(statistic, count - 1)
-    return statistic, fisher_tail((many - 1) * statistic / room, count - 1, (count - 1) * (many - 1))
+    return statistic, float(fdtrc(count - 1, (count - 1) * (many - 1), (many - 1) * statistic / room))
 
 
 def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int], ...]:
@@ -196,16 +160,12 @@ def runs_within(ranks: Sequence[float], critical: float) -> tuple[tuple[int, int
 
 def spearman(one: Reals, other: Reals) -> Reals:
     """(...,) Rank correlation over the last axis, with tied ranks; 0 if all values are equal."""
-    first, second = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in map(_ranks, (one, other)))
+    from scipy.stats import rankdata
+
+    both = (rankdata(values, axis=-1) for values in (one, other))
+    first, second = (ranks - ranks.mean(axis=-1, keepdims=True) for ranks in both)
     below = np.sqrt((first**2).sum(axis=-1) * (second**2).sum(axis=-1))
     return np.where(below > 0, (first * second).sum(axis=-1) / np.where(below > 0, below, 1.0), 0.0)
-
-
-def _ranks(values: Reals) -> Reals:
-    """(..., parameters) The rank of each value along the last axis; tied values get their mean rank."""
-    mine, others = values[..., :, None], values[..., None, :]
-    ranks: Reals = (mine > others).sum(axis=-1) + 0.5 * (mine == others).sum(axis=-1)
-    return ranks
 
 
 FEWEST = 4  # the smallest number of studies in which one can be called different
@@ -298,4 +258,4 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     deviations = np.sqrt(own + between + errors)
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.where(deviations > 0, np.abs(values - means) / deviations, 0.0)
-    return means, np.array([student_tail(float(one), free) for one in distance])
+    return means, student_tail(distance, free)

@@ -26,7 +26,7 @@ from pedanova.data.prepare import prepare, settings_of
 from pedanova.data.regions import Region
 from pedanova.data.row_status import configurations
 from pedanova.errors import Arg, DataError, QueryError, listed
-from pedanova.measures.effects import student
+from pedanova.measures.distributions import student_end
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.grid import Reals
 from pedanova.space.parameters import Space
@@ -221,8 +221,8 @@ class ConfigurationSums:
             np.log(np.maximum(1.0 + runs * self._ratios(out), LEFT)) for out in (np.zeros(count), np.ones(count))
         )
         pseudo = count * whole - (count - 1) * others
-        free = np.array([max(1.0, float((self.rows > 1).sum()) - 1.0)])
-        reach = float(student(free)[0]) * float(pseudo.std(ddof=1)) / math.sqrt(count)
+        free = max(1.0, float((self.rows > 1).sum()) - 1.0)
+        reach = float(student_end(free)) * float(pseudo.std(ddof=1)) / math.sqrt(count)
         middle = float(pseudo.mean())
         low, high = (math.expm1(min(700.0, end)) / runs for end in (middle - reach, middle + reach))
         return low, high

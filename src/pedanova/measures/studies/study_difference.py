@@ -25,7 +25,7 @@ from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
 from pedanova.measures.chance.ranked_rows import mixed
 from pedanova.measures.densities import Densities
-from pedanova.measures.distributions import LEVEL, chi2_tail, holm
+from pedanova.measures.distributions import LEVEL, NORMAL, chi2_tail, holm
 from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import CommonSpace, same_cells
@@ -147,7 +147,6 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
 
 Ends: TypeAlias = tuple[float | None, float | None]
 BothDensities: TypeAlias = tuple[Mapping[str, Densities], Mapping[str, Densities]]
-NORMAL = 1.96
 SHARED = "where both studies share rows, the intervals are wider than necessary"
 TARGET_BINS = 8
 FEWEST = 1e-12

@@ -19,6 +19,7 @@ from pedanova.data.column import Mask
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet
 from pedanova.errors import Arg, QueryError, TooFewRowsError, listed
 from pedanova.measures.densities import Densities, densities_of
+from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import (
     WORTH_A_WORD,
     Importance,
@@ -32,7 +33,7 @@ from pedanova.measures.importance import (
     sparse_notes,
     unvaried,
 )
-from pedanova.measures.inference import NORMAL, Sureness, infer, with_sureness
+from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.question import Question
 from pedanova.measures.smoothing import Smoothing, bandwidth, smoothed_away
 from pedanova.measures.surrogate.fit import FittedModel

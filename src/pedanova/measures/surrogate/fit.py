@@ -270,7 +270,8 @@ def scores_of(levels: Indices, weights: Reals) -> Reals:
     mass = np.bincount(levels, weights=weights)
     middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
     least = 0.25 / len(levels)
-    return normal_quantile(np.clip(middles, least, 1.0 - least))
+    scores: Reals = normal_quantile(np.clip(middles, least, 1.0 - least))
+    return scores
 
 
 def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
@@ -340,7 +341,7 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
 
 def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
     """The rows in a layer, and scores from their ranks in it; None if there are too few rows or all ranks are equal."""
-    top = np.flatnonzero(scores <= normal_quantile(np.array([layer.part]))[0])
+    top = np.flatnonzero(scores <= normal_quantile(layer.part))
     if not layer.rows <= len(top) < len(scores):
         return None
     levels = np.unique(data.configurations.levels[top], return_inverse=True)[1]

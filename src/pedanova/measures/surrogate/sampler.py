@@ -204,7 +204,7 @@ def settling(number: Reals, usual: Sequence[Reals]) -> float:
     chance = (
         0.5 * step * math.exp(-(step**2) / 2.0) / math.sqrt(2.0 * math.pi) * ((1.0 - step**-2) * ends + 4.0 / step**2)
     )
-    return max(0.0, -float(normal_quantile(np.array([max(chance, 1e-300)]))[0]))
+    return max(0.0, -float(normal_quantile(max(chance, 1e-300))))
 
 
 def correlations(columns: Reals) -> tuple[Reals, Reals]:

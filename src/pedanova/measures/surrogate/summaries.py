@@ -29,7 +29,7 @@ from pedanova.counting.pairs import Groups, Names, SetTally, width_of
 from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.densities import Densities, smoothed
-from pedanova.measures.distributions import LAW, normal_below
+from pedanova.measures.distributions import NORMAL, normal_below, normal_quantile
 from pedanova.measures.share import ratio_of
 from pedanova.measures.smoothing import waves_of
 from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
@@ -40,7 +40,6 @@ from pedanova.space.grid import Block, Grid, Reals
 WIDEN = 1.5  # factor for the deviation of the samples, because these ignore that the settings are uncertain
 WIDEN_SETTLED = 2.7  # factor for the upper half after an adaptive sampler, which tries few bad values
 LEAST_DEVIATION = 0.1  # the least deviation of the root of a share
-NORMAL = 1.96
 FINEST = 0.005  # the least deviation of a share
 LEAST_POINTS = 20  # the fewest points of the target, and of the rest of the region, in each sample
 
@@ -305,11 +304,11 @@ class LeaveOneOut:
         On the scale of normal quantiles, this fraction is nearly linear in the score, so a few steps are enough.
         """
         spread = np.hypot(float(self.mean.std()), deviations.mean(axis=1))
-        wanted = LAW.inv_cdf(part)
+        wanted = normal_quantile(part)
         thresholds: Reals = float(self.mean.mean()) + spread * wanted
         for _ in range(STEPS):
             reached = np.clip(self._below(thresholds, deviations).mean(axis=1), LEAST_PART, 1.0 - LEAST_PART)
-            thresholds = thresholds + spread * [wanted - LAW.inv_cdf(one) for one in reached.tolist()]
+            thresholds = thresholds + spread * (wanted - normal_quantile(reached))
         return thresholds
 
 
