@@ -106,6 +106,7 @@ def test_the_first_lines_name_the_columns_that_are_left_out(run: Run, tmp_path: 
     first = first_lines(out)
     words = "- left out: day, run_id, train_time_s (--roles says why); --params selects the columns to use"
     assert (code, words in first) == (0, True)
+    assert out.count("left out") == 1
     assert "left out" not in run("analyze", str(file), "--objective", "acc", "--params", "depth")[1]
 
 
@@ -117,16 +118,16 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     first = first_lines(out)
     assert (
         code,
-        "trades might not be a parameter (--roles says why); leave it out with --exclude trades" in first,
+        "trades might not be a parameter (--roles says why); if it is a result, leave it out with --exclude trades"
+        in first,
     ) == (0, True)
     _, roles, _ = run("analyze", str(file), "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
-    _, out, _ = run("analyze", str(file), "--exclude", "depth,kind")
-    first = first_lines(out)
-    assert "trades might not be a parameter, but there is no better column (--roles says why); list" in first
+    code, _, error = run("analyze", str(file), "--exclude", "depth,kind")
+    assert (code, "if they are parameters, pass --params trades" in error) == (2, True)
+    assert run("analyze", str(file), "--params", "trades")[0] == 0
     file.write_text("depth,kind,acc,trades\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
-    _, out, _ = run("analyze", str(file))  # the other two never vary
-    assert "might not be a parameter, but there is no better column" in " ".join(out.split("\n\n")[0].split())
+    assert "if they are parameters, pass --params trades" in run("analyze", str(file))[2]  # the other two never vary
     file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
@@ -202,7 +203,9 @@ def test_doubtful_columns_are_marked_in_the_first_sentence_and_the_others_are_li
     status, out, _ = run(file)  # analyze is the command for a file
     first = first_lines(out)
     assert status == 0
-    assert "to use only the others, pass --params flip,kind" in first
+    assert "7 of 9 columns might not be parameters: seena," in first
+    assert "name the parameters in --params" in first
+    assert "flip,kind" not in first  # most columns are doubtful, so a list of the others would be a guess
     assert "seena (perhaps not a parameter) matters most" in first
     assert "2 parameters" in first_lines(run(file, "--params", "flip,kind")[1])
 

@@ -177,3 +177,22 @@ def test_parameters_with_names_of_results_are_no_other_objectives() -> None:
     _, why = guess(stop_loss=[0.1, 0.2] * 20, runtime=B, mean_return=A) or ("", "")
     assert "for another, such as runtime" in why
     assert "stop_loss" not in why
+
+
+def test_a_column_that_may_be_the_objective_is_no_sure_parameter() -> None:
+    a = pa.analyze({"lr": LR, "depth": [2, 3, 4, 5] * 10, "loss_mix": B, "val_acc": A})
+    offered = next(str(note) for note in a.notes if note.kind == "objective")
+    doubted = {note.subject for note in a.notes if note.kind == "roles" and note.severity == "warning"}
+    assert "such as loss_mix" in offered
+    assert "loss_mix" in doubted | {note.subject for note in a.notes if note.kind == "unused"}
+
+
+@pytest.mark.parametrize(("sign", "direction"), [(1, "maximize"), (-1, "minimize")])
+def test_the_values_of_an_adaptive_study_show_its_direction(sign: int, direction: str) -> None:
+    """Optuna's CSV does not say it, but a sampler moves towards better values."""
+    noise = np.random.default_rng(0).normal(size=ROWS)
+    table = {"number": range(ROWS), "value": sign * (np.arange(ROWS) / 10 + noise), "params_x": A, "params_y": B}
+    assert pa.analyze(table, "value").direction == direction
+    (note,) = (note for note in pa.analyze(table, "value").notes if note.kind == "direction")
+    assert "from trial to trial" in str(note)
+    assert pa.analyze(table | {"value": noise}, "value").direction == "minimize"

@@ -454,12 +454,21 @@ def test_rows_without_an_error_are_never_dropped(nothing: str | None, texts: lis
 
 def test_flags_for_success_are_read_the_right_way_round() -> None:
     table = searched()
-    table["passed"] = table["elapsed"] < 2
+    table["completed"] = table["elapsed"] < 2
     assert not status_notes(pa.analyze(table, "elapsed"))
-    table["passed"] = np.where(table["elapsed"] < 2, "no", "yes")
+    table["completed"] = np.where(table["elapsed"] < 2, "no", "yes")
     (note,) = status_notes(pa.analyze(table, "elapsed"))
-    assert "where=\"passed == 'yes'\"" in note
-    assert not status_notes(pa.analyze(table, "elapsed", where="passed == 'yes'"))
+    assert "where=\"completed == 'yes'\"" in note
+    assert not status_notes(pa.analyze(table, "elapsed", where="completed == 'yes'"))
+
+
+@pytest.mark.parametrize("name", ["done", "accepted", "kept", "passed"])
+def test_what_a_trial_found_does_not_say_whether_it_ran(name: str) -> None:
+    table: dict[str, Any] = searched()
+    table[name] = table["elapsed"] >= 2  # False for all of the best rows, as in tables of Ray Tune
+    assert not status_notes(pa.analyze(table, "elapsed"))
+    failed = np.where(table[name], table["elapsed"], 999.0)
+    assert len(pa.analyze(table | {"elapsed": failed}, "elapsed")) == 120
 
 
 def test_a_flag_of_rows_that_ran_out_of_memory() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
+from pedanova.errors import DataError
 from pedanova.report.page.cards import payload_of
 
 STILL = ("const", "kind", "whole")
@@ -112,15 +113,16 @@ def test_the_other_answers_do_not_stumble(a: pa.Analysis, tmp_path: Path) -> Non
 
 def test_where_nothing_varies_at_all() -> None:
     still = {name: column for name, column in table(80).items() if name in (*STILL, "loss")}
-    for space in (None, {name: SPACE[name] for name in STILL}):
-        b = pa.analyze(still, "loss", space=space)
-        found = b.importance()
-        assert found.estimator == "counts"
-        assert not any(row.varied for row in found.rows)
-        assert len([note for note in found.notes if "never varied" in note]) == 1
-        assert not any("distinguishable from noise" in note for note in found.notes)
-        assert b.profile().steps
-        assert {row.advice for row in b.reduce().rows} == {"undecided"}
+    with pytest.raises(DataError, match="no parameter varies: const, kind, whole always had one value; give trials"):
+        pa.analyze(still, "loss")
+    b = pa.analyze(still, "loss", space={name: SPACE[name] for name in STILL})
+    found = b.importance()
+    assert found.estimator == "counts"
+    assert not any(row.varied for row in found.rows)
+    assert len([note for note in found.notes if "never varied" in note]) == 1
+    assert not any("distinguishable from noise" in note for note in found.notes)
+    assert b.profile().steps
+    assert {row.advice for row in b.reduce().rows} == {"undecided"}
 
 
 def test_in_the_terminal_and_in_scripts(run, tmp_path: Path) -> None:

@@ -73,6 +73,15 @@ class TestAnswer:
         assert not any(row.significant for row in found.rows)
         assert any("no parameter is distinguishable from noise" in note for note in found.notes)
 
+    def test_a_tiny_effect_is_not_called_chance(self) -> None:
+        rng = np.random.default_rng(0)
+        x, noise = rng.random((2, 60_000))
+        found = pa.analyze({"x": x, "y": rng.random(60_000), "loss": noise - 0.03 * x}, "loss").importance(**BY_COUNTS)
+        assert found["x"].p_value < 0.001
+        assert not found["x"].significant
+        assert not any("distinguishable from noise" in note for note in found.notes)
+        assert "Every effect is below 0.5 %." in found.summary()
+
     def test_columns_hold_them(self, analysis: pa.Analysis) -> None:
         columns = analysis.importance(**BY_COUNTS).to_dict()
         assert {"low", "high", "p_value", "significant"} <= columns.keys()

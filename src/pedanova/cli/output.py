@@ -46,7 +46,8 @@ def worded(notes: Iterable[Note], options: argparse.Namespace, *, headed: Sequen
     ordered = in_order(notes)
     if getattr(options, "notes", False):
         return [note.in_shell() for note in gathered(ordered)]
-    return [note.in_shell() for note in in_short(note for note in ordered if note not in headed)]
+    shown = [note for note in ordered if note not in headed and not (headed and note.kind == "unused" and note.subject)]
+    return [note.in_shell() for note in in_short(shown)]
 
 
 def wants_colour(output: str | None = None) -> bool:

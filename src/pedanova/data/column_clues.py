@@ -46,7 +46,7 @@ RoleName: TypeAlias = Literal[
     "objective", "parameter", "result", "identifier", "seed", "status", "time", "budget", "text", "empty"
 ]  # fmt: skip
 PRIOR = 2  # the weight for a parameter if nothing is known about a column
-SURE, FAIR, SLIGHT = 6, 3, 2  # weights of clues
+SURE, FAIR, SLIGHT, WEAK = 6, 3, 2, 1  # weights of clues
 MARKS = (
     "params_", "params.", "params/", "param_", "param.", "config.", "config/", "config:", "hparams.", "hparams/",
     "hyperparameters.", "hyperparameters/", "hyperparameters_", "hyperparams.", "hp.", "args.", "misc.vals.",
@@ -144,29 +144,41 @@ def by_name(name: str, values: Values) -> Iterator[Clue]:
 def _named_numbers(name: str, words: tuple[str, ...], values: Values) -> Iterator[Clue]:
     """Clues from the name of a numeric column; they are weaker if the column has few distinct values."""
     few = values.levels is not None and values.levels <= 12
+    known = _by_telling_word(name, words, values, few=few)
+    if known is None:
+        if words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
+            known = Clue("result", FAIR, f"its name ends in {words[-1]!r}, and it has positive and negative values")
+        elif len(words) > 1 and words[0] in COUNTS and FRACTIONS.isdisjoint(words) and np.any(values.some % 1):
+            known = Clue("result", FAIR, "its name is typical of a count, but its values are not integers")
+        elif has_head(name):
+            yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
+            return
+        elif words and known_form(words[0]) in RESULTS and not few:
+            known = Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
+    yield from [known] if known is not None and known.weight else []
+    yield from _by_other_words(name, words, values, few=few)
+
+
+def _by_telling_word(name: str, words: tuple[str, ...], values: Values, *, few: bool) -> Clue | None:
+    """A clue from the last known word of a name, with the weight 0 if the word is too weak; None for other names."""
     telling = (last_telling(name) or (None,))[0]
     if BOOKKEEPING.match(name):
-        yield Clue("time", SURE, "has a name that loggers use for their own fields")
-    elif telling == "time" and not PROCESSES.isdisjoint(words):
-        yield Clue("parameter", FAIR, "looks like the time of a step of an experiment, not like the time of a trial")
-    elif telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
-        if not is_limit(name) or values.has_own:
-            chosen = values.levels is not None and (values.are_round and values.is_balanced)
-            unsure = is_limit(name) or chosen or (few and telling in UNCLEAR)
-            yield Clue("time", SLIGHT if unsure else SURE, "looks like the cost of a trial")
-    elif telling is not None and telling in RESULTS:
+        return Clue("time", SURE, "has a name that loggers use for their own fields")
+    if telling == "time" and not PROCESSES.isdisjoint(words):
+        return Clue("parameter", FAIR, "looks like the time of a step of an experiment, not like the time of a trial")
+    if telling is not None and (telling in COSTS or (telling == "cost" and not COSTS.isdisjoint(words))):
+        chosen = values.levels is not None and (values.are_round and values.is_balanced)
+        unsure = is_limit(name) or chosen or (few and telling in UNCLEAR)
+        weight = 0 if is_limit(name) and not values.has_own else SLIGHT if unsure else SURE
+        return Clue("time", weight, "looks like the cost of a trial")
+    if telling is not None and telling in RESULTS:
         unsure = few and telling in UNCLEAR
         weight = 0 if unsure and (values.levels or 0) <= 2 else SLIGHT if unsure else SURE
-        yield Clue("result", weight, "its name is typical of a result")
-    elif words and words[-1] in DIFFERENCES and values.span[0] < 0 < values.span[1]:
-        yield Clue("result", FAIR, f"its name ends in {words[-1]!r}, and it has positive and negative values")
-    elif len(words) > 1 and words[0] in COUNTS and FRACTIONS.isdisjoint(words) and np.any(values.some % 1):
-        yield Clue("result", FAIR, "its name is typical of a count, but its values are not integers, so it is a mean")
-    elif has_head(name):
-        yield Clue("parameter", FAIR, f"its name ends in {words[-1]!r}, as the names of parameters often do")
-        return
-    elif words and known_form(words[0]) in RESULTS and not few:
-        yield Clue("result", FAIR, f"its name begins with {words[0]!r}, the name of a result")
+        return Clue("result", weight, "its name is typical of a result")
+    return None
+
+
+def _by_other_words(name: str, words: tuple[str, ...], values: Values, *, few: bool) -> Iterator[Clue]:
     if COUNTED.match(name) or (words and words[-1] in MEMORY and not few):
         yield Clue("result", FAIR, "looks like the size or the cost of the model")
     if len(words) > 1 and words[0] in BEFORE_RESULTS and words[1] not in ("param", "params", "config"):

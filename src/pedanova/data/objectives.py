@@ -81,8 +81,7 @@ def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
         if len(names) == 1:
             name, column = names[0], columns[names[0]]
             has_words = column.labels is not None and as_numbers(column) is None
-            likely = dict.fromkeys((*results, *_result_like(columns)))
-            others = [other for other in likely if other != name and not _looks_set(columns[other])]
+            others = other_objectives(name, columns)
             why = "its name is the most typical of a result" if why == ONLY_RESULT and others else why
             return None if has_words else (name, _note(name, why, others))
     return None if results else _guess_by_roles(columns)
@@ -102,6 +101,12 @@ def _guess_by_roles(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
         if names:
             return None
     return None
+
+
+def other_objectives(name: str, columns: Mapping[str, Column]) -> list[str]:
+    """The columns that may be the objective instead of `name`, by their names."""
+    likely = dict.fromkeys((*likely_objectives(columns), *_result_like(columns)))
+    return [other for other in likely if other != name and not _looks_set(columns[other])]
 
 
 def _result_like(columns: Mapping[str, Column]) -> list[str]:

@@ -7,7 +7,7 @@ unless its name, its values or its position suggest a parameter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby
 from operator import itemgetter
@@ -25,6 +25,7 @@ from pedanova.data.column_clues import (
     PRIOR,
     SLIGHT,
     SURE,
+    WEAK,
     Clue,
     RoleName,
     beside_objectives,
@@ -153,7 +154,16 @@ def roles_of(
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (_repeats, _design, _names_of_configurations, _families, _without_evidence, _flags, _copies):
+    for rule in (
+        _repeats,
+        _design,
+        _names_of_configurations,
+        _named_after_ends,
+        _families,
+        _without_evidence,
+        _flags,
+        _copies,
+    ):
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
@@ -291,8 +301,8 @@ class KnownColumns:
         chosen = {name: one for name, one in few.items() if one.are_round}
         return {n: one for n, one in chosen.items() if not any(beside_objectives(n, one, self.objectives))}
 
-    def doubted(self, name: str, why: str, other: RoleName = "result") -> Role:
-        return replace(self.roles[name], doubt=Clue(other, SLIGHT, why))
+    def doubted(self, name: str, why: str, other: RoleName = "result", weight: float = SLIGHT) -> Role:
+        return replace(self.roles[name], doubt=Clue(other, weight, why))
 
 
 def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
@@ -363,25 +373,34 @@ def _design(known: KnownColumns) -> dict[str, Role]:
     grid = f"the table has every combination of {listed([*factors, *joint], most=4)}"
     repeated = not seeds.keys().isdisjoint(crossing)  # if so, a parameter may depend on the others
     new |= {name: Role("parameter", grid, proven=True) for name in factors}
-    once = joint or 2 * (joint_codes(whole[name] for name in crossing).max() + 1) > rows
-    beside = [name for name in others if name in settings and not is_id(name)]
-    for name in (name for name in beside if settings[name].kind in ("numbers", "flags")):
-        one, named = settings[name], is_setting_name(name, number=True)
-        kept = named or (one.is_few and (has_head(name) or (repeated and one.are_round)))
-        different = len(np.unique(one.present))
-        used_again = not once and REUSED * different <= len(one.present)  # such as the steps of a scale
-        measured = different >= LEAST_GRID and bool(np.any(one.present % 1))
-        planned = one.looks_chosen and (one.levels or 2) <= FEW_NUMBERS  # such as a column of a fractional design
-        why = f"is not part of the grid ({grid})"
-        if any(tells(joint_codes([whole[other]]), joint_codes([whole[name]])) for other in joint):
-            new[name] = replace(known.roles[name], proven=name in joint)
-        elif measured and used_again:
+    once = bool(joint) or 2 * (joint_codes(whole[name] for name in crossing).max() + 1) > rows
+    told = [joint_codes([whole[name]]) for name in joint]
+    for name in others:
+        if name not in settings or is_id(name) or settings[name].kind not in ("numbers", "flags"):
             continue
-        elif name in behind or (measured and not named) or (once and not kept and not planned):
-            new[name] = Role("result", why)
-        elif once and not kept:
-            new[name] = known.doubted(name, why)
+        if any(tells(codes, joint_codes([whole[name]])) for codes in told):
+            new[name] = replace(known.roles[name], proven=name in joint)
+        else:
+            new |= _outside_grid(known, name, grid, once=once, repeated=repeated)
     return new
+
+
+def _outside_grid(known: KnownColumns, name: str, grid: str, *, once: bool, repeated: bool) -> dict[str, Role]:
+    """A new role for a number that is not part of the grid: a result, or doubtful; empty if it may be a parameter.
+
+    `once` is set if hardly any combination of the grid occurs twice, and `repeated` if seeds are part of the grid.
+    """
+    one, named, behind = known.values[name], is_setting_name(name, number=True), known.behind()
+    different = len(np.unique(one.present))
+    measured = different >= LEAST_GRID and bool(np.any(one.present % 1))
+    if measured and not once and REUSED * different <= len(one.present):  # such as the steps of a scale
+        return {}
+    kept = named or (one.is_few and (has_head(name) or (repeated and one.are_round)))
+    planned = one.looks_chosen and (one.levels or 2) <= FEW_NUMBERS  # such as a column of a fractional design
+    why = f"is not part of the grid ({grid})"
+    if name in behind or (measured and not named) or (once and not kept and not planned):
+        return {name: Role("result", why)}
+    return {name: known.doubted(name, why)} if once and not kept else {}
 
 
 def _twins(known: KnownColumns, whole: Mapping[str, NDArray[Any]], unlikely: Collection[str]) -> dict[str, Role]:
@@ -401,19 +420,9 @@ def _one_to_one(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
 
 
 def _families(known: KnownColumns) -> dict[str, Role]:
-    """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time.
-
-    Columns such as conv_type behind the status "converged" are results.
-    """
+    """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time."""
     names = {words_of(name): name for name in (*known.objectives, *known.roles)}
-    new, ends = dict[str, Role](), list[str]()
-    for name in known.table:
-        first, *rest = words_of(name)
-        if known.is_setting(name) and rest and len(first) >= LEAST_STEM and not is_setting_name(name, number=True):
-            end = next((end for end in ends if words_of(end)[-1].startswith(first)), None)
-            new |= {name: Role("result", f"its name begins like that of {end}")} if end else {}
-        elif name not in known.objectives and (name not in known.roles or known.roles[name].name == "status"):
-            ends.append(name)
+    new = dict[str, Role]()
     for *before, last in (words_of(name) for name in known.objectives if len(words_of(name)) > 1):
         makers = {words[:-1] for words in names if words[-1:] == (last,) and len(words) == len(before) + 1}
         others = {words[-1] for words in names if words[:-1] in makers} - {last}
@@ -427,48 +436,88 @@ def _families(known: KnownColumns) -> dict[str, Role]:
     return new
 
 
+def _named_after_ends(known: KnownColumns) -> dict[str, Role]:
+    """Columns such as conv_type behind the status "converged" are results."""
+    new, ends = dict[str, Role](), list[str]()
+    for name in known.table:
+        first, *rest = words_of(name)
+        if known.is_setting(name) and rest and len(first) >= LEAST_STEM and not is_setting_name(name, number=True):
+            end = next((end for end in ends if words_of(end)[-1].startswith(first)), None)
+            new |= {name: Role("result", f"its name begins like that of {end}")} if end else {}
+        elif name not in known.objectives and (name not in known.roles or known.roles[name].name == "status"):
+            ends.append(name)
+    return new
+
+
+@dataclass(frozen=True, slots=True)
+class Typical:
+    """The varied parameters whose names (`named`) or values (`chosen`) are typical, and those of a design."""
+
+    settings: Mapping[str, Values]
+    named: set[str]
+    chosen: set[str]
+    design: set[str]
+
+    @classmethod
+    def of(cls, known: KnownColumns) -> Typical:
+        settings = {name: one for name, one in known.settings().items() if one.varies}
+        named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
+        chosen = {name for name, one in settings.items() if one.looks_chosen} - computed(settings)
+        return cls(settings, named, chosen, {name for name in settings if known.roles[name].proven})
+
+    @property
+    def likely(self) -> set[str]:
+        return self.named | self.chosen | self.design
+
+    def drawn_in(self, names: Collection[str]) -> bool:
+        """Whether some of the columns look like draws of a random search."""
+        return any(not self.settings[name].is_few for name in self.named.intersection(names) - self.chosen)
+
+    def sure_in(self, groups: Sequence[Group], front: set[str]) -> set[str]:
+        """Columns that are parameters even between results: part of a design, or with typical names and values."""
+        settings, last = self.settings, _names_in(group for group in groups if group.is_last)
+        counts = {name for name, one in settings.items() if one.kind != "words" and not np.any(one.some % 1)}
+        rounded = {name for name in self.named if name not in counts or settings[name].are_round}
+        # Right of the first parameters, a name counts only if the values look like those of the first parameters, too.
+        usual = self.chosen if len(front & settings.keys()) > 1 and not self.drawn_in(front) else settings.keys()
+        small = [group for group in groups if self.design or len(settings.keys() & group.names) <= 2]
+        single = _names_in(small) - last
+        words = {name for name in single if front and name in settings and settings[name].kind == "words"}
+        return self.design | ({name for name in rounded & usual if words_of(name)[0] not in BEFORE_RESULTS} - words)
+
+    def homes(self, groups: Sequence[Group], sure: set[str]) -> list[Group]:
+        """The groups of columns in which a parameter is expected."""
+        settings = self.settings.keys()
+        mostly = [group for group in groups if 2 * len(self.likely & {*group.names}) > len(settings & group.names)]
+        found = [group for group in groups if group.is_first or (group in mostly and not sure.isdisjoint(group.names))]
+        return found or [group for group in groups[:1] if not self.chosen.isdisjoint(group.names)]
+
+
 def _without_evidence(known: KnownColumns) -> dict[str, Role]:
     """Doubt a parameter if neither its name, its values nor its neighbours are typical of parameters.
 
     A column between results needs both a typical name and typical values. If both are missing, and nearly all of its
     numbers differ, it is a result.
     """
-    settings, groups = {name: one for name, one in known.settings().items() if one.varies}, known.groups()
-    named = {name for name, one in settings.items() if is_setting_name(name, number=one.kind == "numbers")}
-    chosen = {name for name, one in settings.items() if one.looks_chosen} - computed(settings)
-    design = {name for name in settings if known.roles[name].proven}
-    counts = {name for name, one in settings.items() if one.kind != "words" and not np.any(one.some % 1)}
-    rounded = {name for name in named if name not in counts or settings[name].are_round}
-    front = {name for group in groups if group.is_first and not group.is_last for name in group.names}
-    last = {name for group in groups if group.is_last for name in group.names}
-    # Right of the first parameters, a name counts only if the values look like those of the first parameters, too.
-    drawn = any(not settings[name].is_few for name in (named & front) - chosen)  # a random search
-    usual_values = chosen if len(front & settings.keys()) > 1 and not drawn else settings.keys()
-    small = [group for group in groups if design or len(settings.keys() & group.names) <= 2]
-    single = {name for group in small for name in group.names} - last
-    words = {name for name in single if front and name in settings and settings[name].kind == "words"}
-    rounded = {name for name in rounded & usual_values if words_of(name)[0] not in BEFORE_RESULTS} - words
-    sure, likely = design | rounded, named | chosen | design
-    mostly = [group for group in groups if 2 * len(likely & {*group.names}) > len(settings.keys() & group.names)]
-    homes = [group for group in groups if group.is_first or (group in mostly and not sure.isdisjoint(group.names))]
-    homes = homes or [group for group in groups[:1] if not chosen.isdisjoint(group.names)]
-    home = {name for group in homes for name in group.names}
+    typical, groups = Typical.of(known), known.groups()
+    settings, likely = typical.settings, typical.likely
+    front = _names_in(group for group in groups if group.is_first and not group.is_last)
+    sure = typical.sure_in(groups, front)
+    homes = typical.homes(groups, sure)
+    home = _names_in(homes)
     many = [name for name in settings if name in home and not settings[name].is_few]
     odd = many if len(many) == 1 and len(settings.keys() & home) > 2 else []  # each other parameter has few values
-    drawn = any(not settings[name].is_few for name in (named & home) - chosen)
+    drawn = typical.drawn_in(home)
     every = known.settings(doubted=True)
     alone = len(every) == 1 or not (likely or any(map(is_setting_name, every)))
     unsure = [name for name in settings if name not in (likely if name in home else sure)]
-    # A parameter that matters is correlated with results too, and two parameters may depend on each other.
-    together = {
-        name: others
-        for name, others in _together(known, unsure).items()
-        if name not in front or words_of(name)[-1] in AMBIGUOUS or len(front.intersection(others)) > 1
-    }
-    neighbours = _like_neighbours(settings, homes, front, likely, grid=bool(design))
+    together = _suspicious(known, unsure, front)
+    neighbours = _like_neighbours(settings, homes, front, likely, grid=bool(typical.design))
+    last = _names_in(group for group in groups if group.is_last)
     new = {}
     for name in unsure:
         one = settings[name]
+        weight: float = SLIGHT
         if name in together:
             why = f"is strongly correlated with {listed(together[name], most=3)}, as results of a run often are"
         elif name not in home:
@@ -476,12 +525,25 @@ def _without_evidence(known: KnownColumns) -> dict[str, Role]:
         elif name in neighbours or alone or (one.looks_drawn(beside=drawn) and (drawn or name not in odd)):
             continue
         else:
-            why = "neither its name nor its values are typical of a parameter"
-        new[name] = known.doubted(name, why)
+            why, weight = "neither its name nor its values are typical of a parameter", WEAK
+        new[name] = known.doubted(name, why, weight=weight)
         far = name not in home | likely and not (drawn and name in last)
         if far and one.has_own and len(likely & home) > 1:
             new[name] = Role("result", "is different in every row, and its column stands between columns of results")
     return new
+
+
+def _names_in(groups: Iterable[Group]) -> set[str]:
+    return {name for group in groups for name in group.names}
+
+
+def _suspicious(known: KnownColumns, names: Collection[str], front: set[str]) -> dict[str, list[str]]:
+    """Columns with a strong rank correlation with others, except where two parameters may depend on each other."""
+    return {
+        name: others
+        for name, others in _together(known, names).items()
+        if name not in front or words_of(name)[-1] in AMBIGUOUS or len(front.intersection(others)) > 1
+    }
 
 
 def _like_neighbours(
@@ -547,6 +609,11 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
     numbers = {name: one for name, one in whole.items() if measured[name].kind == "numbers" and name not in stamps}
     names = [name for name in names if name in numbers]
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
+
+
+RULES = (
+    _repeats, _design, _names_of_configurations, _named_after_ends, _families, _without_evidence, _flags, _copies,
+)  # fmt: skip
 
 
 def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:

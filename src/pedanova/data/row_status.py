@@ -238,6 +238,7 @@ STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|
 LEAST_STEPS = 3  # mean steps of a run
 FEWEST_RUNS = 10  # rows that one step must leave, to be worth advising
 LEAST_TREND = 0.25  # mean squared rank correlation of step and objective within the runs
+LEAST_DRIFT = 0.3  # rank correlation of number and value that shows in which direction a sampler went
 RANKS = ("rank", "ranking", "place")
 BEST = ("best", "is_best")
 
@@ -487,6 +488,12 @@ def direction_by_rows(
             return "maximize", f"{which} have the highest values"
         if len(first) and len(rest) and first.max() <= rest.min():
             return "minimize", f"{which} have the lowest values"
+    if "number" in columns and any(name.startswith("params_") for name in columns):  # written by Optuna
+        numbers = columns["number"].values
+        trend = rank_correlation(numbers[usable], values[usable]) if numbers.dtype.kind in "iu" else 0.0
+        if abs(trend) > LEAST_DRIFT and np.count_nonzero(usable) >= LEAST_ROWS:
+            way: Direction = "maximize" if trend > 0 else "minimize"
+            return way, f"it {'rises' if trend > 0 else 'falls'} from trial to trial (rank correlation {trend:.2f})"
     steps = np.diff(values[usable])
     if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
         if (steps <= 0).all():

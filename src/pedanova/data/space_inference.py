@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -14,11 +15,11 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
-from pedanova.data.column_clues import SLIGHT, Clue
+from pedanova.data.column_clues import SLIGHT, WEAK, Clue
 from pedanova.data.column_values import LEAST_ROWS, Values, few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
-from pedanova.data.objectives import DONE, Goal
-from pedanova.data.roles import ColumnRole, ColumnRoles, Role, notes_on, roles_of
+from pedanova.data.objectives import DONE, Goal, other_objectives
+from pedanova.data.roles import ColumnRole, ColumnRoles, Role, marked, notes_on, roles_of
 from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
 from pedanova.data.vocabulary import words_of
@@ -315,7 +316,12 @@ def guessed_roles(
     doubts = (
         doubtful_columns(settings, evidence.table, goals, evidence.keep) if isinstance(evidence, TableColumns) else {}
     )
-    roles |= {name: replace(roles[name], doubt=Clue("result", SLIGHT, why)) for name, why in doubts.items()}
+    if len(goals) == 1 and isinstance(goals[0].column, str):  # a column that may be the objective is no sure parameter
+        likely = [] if marked(left) else other_objectives(goals[0].column, columns)
+        unsure = [name for name in settings if name in likely and roles[name].doubt is None and not roles[name].proven]
+        another = Clue("result", SLIGHT, "its name is that of a result, and it may be another objective")
+        roles |= {name: replace(roles[name], doubt=another) for name in unsure}
+    roles |= {name: replace(roles[name], doubt=Clue("result", WEAK, why)) for name, why in doubts.items()}
     return columns, roles | dict.fromkeys(twins, Role("result", "has exactly the same numbers as the objective"))
 
 
@@ -401,8 +407,27 @@ def _guessed(
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
+    _check_evidence(space, columns, roles)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes_on(roles, ", ".join(goal.name for goal in goals)), *notes, *conditions))
+
+
+def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[str, Role]) -> None:
+    """Raise an error if no parameter varies, or if there are clues that every parameter that varies is none."""
+    varied = []
+    for name, one in space.items():
+        match one:
+            case Categorical((_,)) | Ordinal((_,)) if not columns[name].absent().any():
+                continue
+        varied.append(name)
+    if space and not varied:
+        words = f"no parameter varies: {listed(list(space), most=6)} always had one value; "
+        raise DataError(words, "give trials with different values, or name other columns in ", Arg("params"))
+    if varied and all((clue := roles[name].doubt) is not None and clue.weight > WEAK for name in varied):
+        why = f"{varied[0]}: {roles[varied[0]].in_words()}"
+        words = f"every column that could be a parameter may be something else ({why}); if they are parameters, pass "
+        said = f"params={varied!r}", f"--params {shlex.quote(','.join(varied))}"
+        raise DataError(words, Arg("params", said=said))
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:

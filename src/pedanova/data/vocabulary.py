@@ -105,7 +105,7 @@ GOOD_OUTCOMES = _words(
 OUTCOMES = GOOD_OUTCOMES | _words(
     "fail failed failure crash crashed diverged oom error errors timeout killed aborted nan pruned"
 )  # words in the names of yes/no columns
-VERDICTS = _words("correct")  # outcomes that judge what a trial found, not whether the trial ran
+VERDICTS = _words("correct done accepted kept pass passed")  # they judge what a trial found, or say little about it
 UNITS = {
     "time": _words("s ms us ns sec secs second seconds min mins minute minutes h hr hrs hour hours days"),
     "result": _words("kb mb gb tb kib mib gib bytes kwh joules watts mhz ghz usd"),

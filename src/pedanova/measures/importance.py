@@ -24,6 +24,7 @@ from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
 from pedanova.errors import Arg, listed
+from pedanova.measures.distributions import LEVEL
 from pedanova.measures.question import LEAST_TO_REDUCE, Baseline
 from pedanova.measures.share import ShareTable, ratio_of, share_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, is_too_narrow, smooth, squared_smooth, width_in
@@ -276,7 +277,8 @@ class Importances(ShareTable[Importance]):
             parts.append(f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}.")
         unclear = [names[row.name] for row in self.printed_rows() if row.significant is False]
         if not sure:
-            parts.append("The ranking may be due to chance.")
+            tiny = any(row.p_adjusted is not None and row.p_adjusted <= LEVEL for row in self.rows)
+            parts.append("Every effect is below 0.5 %." if tiny else "The ranking may be due to chance.")
         elif unclear:
             parts.append(f"{and_more(unclear)} {'has' if len(unclear) == 1 else 'have'} no clear effect (~).")
         never = [names[row.name] for row in self.printed_rows() if not row.varied]
@@ -553,6 +555,8 @@ def chance_notes(rows: Sequence[Importance]) -> list[Note]:
     if not tests or any(significant is None or significant for significant in tests):
         return never
     words = "no parameter is distinguishable from noise, so the ranking may be due to chance"
+    if any(row.p_adjusted is not None and row.p_adjusted <= LEVEL for row in rows):
+        words = "small p-values show that some effects are not due to chance, but every effect is below 0.5 %"
     return [*never, Note("doubt", words)]
 
 

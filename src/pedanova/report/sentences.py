@@ -63,11 +63,12 @@ def doubts_in_words(data: TrialData) -> str:
     if not others:
         doubtful = f"{listed(names, most=MOST_NAMED)} might not be {parameter}"
         return f"{doubtful}, but there is no better column {why}; list the parameters in --params"
-    if len(names) > 6 or 2 * len(names) > max(4, parameters):
-        doubtful = f"{len(names)} columns might not be parameters: {listed(names, most=MOST_NAMED)}"
-        return f"{doubtful} {why}; to use only the others, pass --params {shlex.quote(','.join(others))}"
-    remedy = f"leave {them} out with --exclude {shlex.quote(','.join(names))}"
-    return f"{listed(names)} might not be {parameter} {why}; {remedy}"
+    if 3 * len(names) > parameters and len(names) > 2:  # a list of the others would be a guess about most columns
+        doubtful = f"{len(names)} of {parameters} columns might not be parameters: {listed(names, most=MOST_NAMED)}"
+        return f"{doubtful} {why}; name the parameters in --params"
+    result = "it is a result" if len(names) == 1 else "they are results"
+    remedy = f"if {result}, leave {them} out with --exclude {shlex.quote(','.join(names))}"
+    return f"{listed(names, most=MOST_NAMED)} might not be {parameter} {why}; {remedy}"
 
 
 def left_out_in_words(data: TrialData) -> str:

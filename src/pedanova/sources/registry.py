@@ -205,7 +205,7 @@ def read_database(place: str | Path, study: str | None) -> Records:
     words = f"{database.shown} is a database of an unknown tool (tables: {listed(sorted(tables))}); export the trials"
     if database.family == "sqlite":
         name = shlex.quote(Path(database.shown).name)
-        words += f": sqlite3 -header -csv {name} 'SELECT * FROM \"{min(tables)}\"' > trials.csv"  # noqa: S608  (shown, never run)
+        words += f": sqlite3 -header -csv {name} 'SELECT * FROM …' > trials.csv, with the table of trials as …"  # noqa: S608  (shown, never run)
     raise FormatError(words)
 
 
