@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import pickle
 import sys
 import threading
 import time
 from threading import Barrier, Event, Thread
+from weakref import ref
 
+import numpy as np
 import pytest
 
 from pedanova.base import threads
-from pedanova.base.threads import SMALL_PIECE, SMALLEST_PIECE, ResultCache, portions, spread
+from pedanova.base.threads import RESULTS, SMALL_PIECE, SMALLEST_PIECE, Owner, ResultCache, portions, size_of, spread
 
 
 def test_work_is_done_by_several_threads_and_in_order() -> None:
@@ -57,16 +59,46 @@ def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_was_not_asked_for_longest_goes_first() -> None:
+    """However many owners there are: the limit holds for all together."""
     made: list[str] = []
-    kept: ResultCache[str] = ResultCache(2)
-    for key in ("a", "b", "a", "c", "a", "b"):
-        assert kept.get(key, lambda key=key: made.append(key) or key) == key  # type: ignore[misc]
+    one, other = Owner(), Owner()
+    kept = ResultCache(4_000)
+    for owner, key in ((one, "a"), (other, "b"), (one, "a"), (other, "c"), (one, "a"), (other, "b")):
+        value = kept.get(owner, key, lambda key=key: made.append(key) or key, lambda _: 1_500)  # type: ignore[misc]
+        assert value == key
     assert made == ["a", "b", "c", "b"]
-    assert len(kept) == 2
+    assert len(kept) <= 2
+
+
+def test_results_are_removed_with_their_owner() -> None:
+    kept, owner = ResultCache(1 << 20), Owner()
+    gone = ref(kept.get(owner, "array", lambda: np.zeros(1_000)))
+    kept.get(Owner(), "other", lambda: 1)
+    assert gone() is not None
+    del owner
+    gc.collect()
+    assert gone() is None
+    assert len(kept) == kept._bytes == 0
+
+
+def test_results_are_removed_with_an_owner_that_goes_while_the_cache_is_busy() -> None:
+    kept = ResultCache(1 << 20)
+    owners = [Owner()]
+    kept.get(owners[0], "one", lambda: 1)
+    with kept._lock:
+        owners.clear()
+    assert kept.get(Owner(), "three", lambda: 3) == 3
+    assert len(kept) == 0
+
+
+def test_the_size_of_a_result_is_that_of_its_arrays() -> None:
+    array = np.zeros(1_000)
+    assert size_of({"a": array, "b": [array, array]}) == pytest.approx(24_000, rel=0.1)
+    assert size_of([1.5] * 1_000) >= 8_000
 
 
 def test_several_threads_make_it_once() -> None:
-    kept: ResultCache[int] = ResultCache(4)
+    kept, owner = ResultCache(1 << 20), Owner()
     start, made, found = Barrier(8), [], []
 
     def make() -> int:
@@ -75,7 +107,7 @@ def test_several_threads_make_it_once() -> None:
 
     def ask() -> None:
         start.wait()
-        found.append(kept.get("key", make))
+        found.append(kept.get(owner, "key", make))
 
     threads = [Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -86,21 +118,15 @@ def test_several_threads_make_it_once() -> None:
 
 
 def test_a_failure_is_not_kept() -> None:
-    kept: ResultCache[int] = ResultCache(4)
+    kept, owner = ResultCache(1 << 20), Owner()
     with pytest.raises(ZeroDivisionError):
-        kept.get("key", lambda: 1 // 0)
-    assert kept.get("key", lambda: 5) == 5
-
-
-def test_it_travels_empty() -> None:
-    kept: ResultCache[int] = ResultCache(4)
-    kept.get("key", lambda: 5)
-    assert len(pickle.loads(pickle.dumps(kept))) == 0
+        kept.get(owner, "key", lambda: 1 // 0)
+    assert kept.get(owner, "key", lambda: 5) == 5
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_process_does_not_wait_for_threads_of_its_parent() -> None:
-    kept: ResultCache[int] = ResultCache(4)
+    kept, owner = RESULTS, Owner()
     begun, finish = Event(), Event()
 
     def slow() -> int:
@@ -108,12 +134,12 @@ def test_a_forked_process_does_not_wait_for_threads_of_its_parent() -> None:
         finish.wait()
         return 1
 
-    thread = Thread(target=lambda: kept.get("key", slow))
+    thread = Thread(target=lambda: kept.get(owner, "key", slow))
     thread.start()
     begun.wait()
     child = os.fork()
     if not child:
-        os._exit(kept.get("key", lambda: 7))
+        os._exit(kept.get(owner, "key", lambda: 7))
     finish.set()
     thread.join()
     for _ in range(500):
@@ -125,4 +151,4 @@ def test_a_forked_process_does_not_wait_for_threads_of_its_parent() -> None:
         os.kill(child, 9)
         os.waitpid(child, 0)
     assert (done, os.waitstatus_to_exitcode(status)) == (child, 7)
-    assert kept.get("key", lambda: 2) == 1
+    assert kept.get(owner, "key", lambda: 2) == 1

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
 from threading import Lock
-from typing import Any, Generic, TypeVar
-from weakref import WeakSet
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, finalize
 
 from numpy.typing import NDArray
 
@@ -96,63 +97,136 @@ def _trim() -> Any:
 
 
 Value = TypeVar("Value")
-_CACHES: WeakSet[ResultCache[Any]] = WeakSet()
+MOST_BYTES = 1 << 28  # of all cached results together
 
 
-class ResultCache(Generic[Value]):
+class Owner:
+    """An object for `ResultCache.get` whose results are no longer needed when it is gone."""
+
+
+class CachedResult:
+    """A result, or the future of a result that a thread is computing."""
+
+    __slots__ = ("future", "size", "used", "value")
+
+    def __init__(self) -> None:
+        self.future: Future[Any] | None = Future()
+        self.value: Any = None
+        self.size = self.used = 0
+
+
+class ResultCache:
     """A cache for several threads: if two threads need the same result, one computes it and the other waits.
 
-    If the cache is full, the least recently used result is removed. An error is raised in all waiting threads and is
-    not cached.
+    A result belongs to an owner, such as the data of an analysis, and is removed with it; a result must not refer to
+    its owner. If all results together take more than `most` bytes, those that were not used for longest are removed.
+    An error is raised in all waiting threads and is not cached.
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self.most, self._owners = most, 0
+        self.forget_all()
+
+    def forget_all(self) -> None:
+        """Empty the cache; a forked process needs this, because other threads do not exist there."""
         self._lock = Lock()
-        self._made: OrderedDict[Hashable, Future[Value]] = OrderedDict()
-        _CACHES.add(self)
+        self._numbers: WeakKeyDictionary[object, int] = WeakKeyDictionary()
+        self._made: dict[int, dict[Hashable, CachedResult]] = {}
+        self._gone: deque[int] = deque()
+        self._bytes = self._uses = 0
 
-    def get(self, key: Hashable, make: Callable[[], Value], *, most: int | None = None) -> Value:
-        """Return the cached result for `key`, or compute it with `make`. `most` limits the number of cached results."""
+    def get(
+        self, owner: object, key: Hashable, make: Callable[[], Value], size: Callable[[Value], int] | None = None
+    ) -> Value:
+        """The cached result of `owner` for `key`, or that of `make`, which takes `size` bytes."""
         with self._lock:
-            existing = self._made.get(key)
-            waiting = existing if existing is not None else Future[Value]()
-            self._made[key] = waiting
-            self._made.move_to_end(key)
-            while len(self._made) > (self._most if most is None else most):
-                self._made.popitem(last=False)
-        return waiting.result() if existing is not None else self._make(key, waiting, make)
-
-    def _make(self, key: Hashable, waiting: Future[Value], make: Callable[[], Value]) -> Value:
+            number = self._numbers.get(owner) or self._number_of(owner)
+            made = self._made[number]
+            found = made.get(key)
+            mine = found is None
+            one = made[key] = CachedResult() if found is None else found
+            self._uses = one.used = self._uses + 1
+            future = one.future
+        if future is None:
+            return one.value  # type: ignore[no-any-return]
+        if not mine:
+            return future.result()  # type: ignore[no-any-return]
         try:
             value = make()
+            one.size = max(200, (size or size_of)(value))
         except BaseException as error:
-            with self._lock:
-                if self._made.get(key) is waiting:
-                    del self._made[key]
-            waiting.set_exception(error)
+            self._settle(number, key, one, failed=True)
+            future.set_exception(error)
             raise
-        waiting.set_result(value)
+        one.value, one.future = value, None
+        future.set_result(value)
+        self._settle(number, key, one)
         return value
 
-    def after_fork(self) -> None:
-        """Empty the cache in a forked process: threads that hold its lock or compute a result do not exist there."""
-        self._lock, self._made = Lock(), OrderedDict()
+    def _number_of(self, owner: object) -> int:
+        self._owners = self._numbers[owner] = number = self._owners + 1
+        self._made[number] = {}
+        finalize(owner, self._forget, number).atexit = False
+        self._forget_gone()
+        return number
+
+    def _settle(self, number: int, key: Hashable, one: CachedResult, *, failed: bool = False) -> None:
+        with self._lock:
+            made = self._made.get(number, {})
+            if made.get(key) is one and failed:
+                del made[key]
+            elif made.get(key) is one:
+                self._bytes += one.size
+            self._forget_gone()
+            if self._bytes > self.most:
+                self._make_room()
+
+    def _make_room(self) -> None:
+        """Remove the results that were not used for longest, until a quarter of the bytes is free."""
+        every = [
+            (one.used, number, key)
+            for number, made in self._made.items()
+            for key, one in made.items()
+            if one.future is None
+        ]
+        for _, number, key in sorted(every, key=lambda one: one[0]):
+            if self._bytes <= 3 * self.most // 4:
+                break
+            self._bytes -= self._made[number].pop(key).size
+
+    def _forget(self, number: int) -> None:
+        """Remove the results of an owner that is gone; later, if a thread (perhaps this one) holds the lock now."""
+        self._gone.append(number)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._forget_gone()
+            finally:
+                self._lock.release()
+
+    def _forget_gone(self) -> None:
+        while self._gone:
+            self._bytes -= sum(one.size for one in self._made.pop(self._gone.popleft(), {}).values() if not one.future)
 
     def __len__(self) -> int:
-        return len(self._made)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ResultCache, (self._most,)  # results can be computed again, but locks cannot be pickled
+        return sum(map(len, self._made.values()))
 
 
-def _after_fork() -> None:
-    for cache in list(_CACHES):
-        cache.after_fork()
+def size_of(value: Any) -> int:
+    """Roughly how many bytes a result takes."""
+    if (size := getattr(value, "nbytes", None)) is not None:
+        return int(size)
+    if type(value) is dict:
+        return sum(100 + size_of(one) for one in value.values())
+    if type(value) in (list, tuple):
+        plain = value and type(value[0]) in (float, int, str)
+        return 40 * len(value) if plain else sum(map(size_of, value))
+    return sum(size_of(getattr(value, one.name)) for one in fields(value)) if is_dataclass(value) else 40
 
 
+RESULTS = ResultCache(MOST_BYTES)
+EVERYWHERE = Owner()  # the owner of results that depend on their key alone
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_child=RESULTS.forget_all)
 
 
 def digest_of(values: NDArray[Any]) -> tuple[str, int, int]:

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.threads import ResultCache, digest_of
+from pedanova.base.threads import EVERYWHERE, RESULTS, digest_of
 from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import FEW_CELLS, Block, Reals
 
@@ -227,13 +227,9 @@ def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> f
     """The kernel's width in cells for the target rows of one block."""
     if smoothing != "auto" or is_too_narrow(target, 1):
         return float(bandwidth(smoothing, target, block, region=region))
-    key = block.ordered, digest_of(target), digest_of(region)
-    return _WIDTHS.get(key, lambda: float(bandwidth("auto", target, block, region=region)))
-
-
-# A parameter's shares, notes and densities use the same widths and smooth the same rows.
-_WIDTHS: ResultCache[float] = ResultCache(2048)
-_SMOOTHED: ResultCache[Reals] = ResultCache(3072)
+    # A parameter's shares, notes and densities use the same widths and smooth the same rows.
+    key = "width", block.ordered, digest_of(target), digest_of(region)
+    return RESULTS.get(EVERYWHERE, key, lambda: float(bandwidth("auto", target, block, region=region)))
 
 
 def is_flat(cells: int, width: float) -> bool:
@@ -271,7 +267,7 @@ def smooth(masses: Reals, width: float) -> Reals:
         result.flags.writeable = False
         return result
 
-    return _SMOOTHED.get((digest_of(values), width), make)
+    return RESULTS.get(EVERYWHERE, ("smooth", digest_of(values), width), make)
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
@@ -309,7 +305,7 @@ def squared_smooth(masses: Reals, width: float) -> Reals:
         result.flags.writeable = False
         return result
 
-    return _SMOOTHED.get((digest_of(values), width, "squared"), make)
+    return RESULTS.get(EVERYWHERE, ("squared", digest_of(values), width), make)
 
 
 def _squared_smooth(masses: Reals, width: float) -> Reals:

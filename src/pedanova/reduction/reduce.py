@@ -312,15 +312,9 @@ IN_PIECES = "{}: good values lie in several ranges; the reduced space has one ra
 
 
 def reduce_space(
-    data: TrialData,
-    question: Question,
-    keep: float = 0.95,
-    *,
-    widen: bool = False,
-    folds: int = 5,
-    importances: Callable[[TrialData, Question], Importances] = importance_of,
+    data: TrialData, question: Question, keep: float = 0.95, *, widen: bool = False, folds: int = 5
 ) -> ReducedSpace:
-    """Compute the result of `Analysis.reduce`; `importances` computes the importances or takes them from a cache."""
+    """Compute the result of `Analysis.reduce`."""
     wanted = data.resolve(question.target, "target")
     question = replace(question, target=wanted)
     query = data.resolved(replace(question, region=1.0))
@@ -340,7 +334,7 @@ def reduce_space(
             why = f"{few}; choose a wider target, or run more trials"
         rows = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
         return ReducedSpace(rows, None, words[0], float(keep), tuple(notes))
-    ranked = importances(data, question)
+    ranked = importance_of(data, question)
     local = cache(lambda: local_p_values(data, search, question))
     with one_thread():
         region = good_region_of(search, ranked)

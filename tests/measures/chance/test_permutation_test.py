@@ -11,7 +11,6 @@ import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.measures.chance.permutation_test import (
     CLEAR,
-    MOST_REGIONS,
     UNLIKELY,
     Permutations,
     PermutationTest,
@@ -142,15 +141,6 @@ def test_a_further_question_is_answered_as_if_it_were_the_first() -> None:
         for options in ({}, {"region": region}, {"blocks": True}, {"seed": 3}, {"only": ["lr"]}, {"certain": True}):
             again = PermutationTest(rows, permutation_test.dependence).p_values(best(rows, part), **options)
             assert permutation_test.p_values(best(rows, part), **options) == again
-
-
-def test_few_regions_are_remembered() -> None:
-    columns, loss, space = study()
-    rows = rows_of(columns, loss, space)
-    permutation_test = PermutationTest(rows, dependence_of(rows))
-    for end in range(40, 60):
-        permutation_test.p_values(best(rows, 0.05), np.arange(len(rows)) < end, only=["lr"])
-    assert len(permutation_test.regions._made) == MOST_REGIONS
 
 
 def columns_of(rows: int) -> np.ndarray:

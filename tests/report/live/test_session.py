@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from contextlib import suppress
 from threading import Barrier, Thread
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -14,6 +16,8 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.errors import PedanovaError, QueryError
+from pedanova.measures.question import Question
+from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.page.cards import CARDS
 
@@ -50,6 +54,18 @@ def test_every_part_is_answered_in_plain_json(session: Session, part: str) -> No
     assert found["version"] == 1
     if part not in ("objectives", "along", "groups"):  # there is one, at one budget, of one study
         assert found["refused"] is None
+
+
+def test_python_and_the_page_share_an_answer_which_does_not_keep_the_data() -> None:
+    a = study(120)
+    session = Session(a.data)
+    session.ask({"part": "answer", "question": {}})
+    assert session.importances(a.data, session.start) is importance_of(a.data, Question())
+    assert a.importance().rows is importance_of(a.data, Question()).rows
+    data = ref(a.data)
+    del a, session
+    gc.collect()
+    assert data() is None
 
 
 def test_every_card_is_registered_once_and_the_session_answers_news_alone() -> None:

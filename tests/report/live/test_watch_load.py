@@ -25,7 +25,7 @@ import pedanova as pa
 from helpers.followed import same
 from helpers.servers import postgresql_url  # noqa: F401
 from pedanova.analysis.watched import Watched, follow
-from pedanova.measures import smoothing
+from pedanova.base.threads import EVERYWHERE, RESULTS
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
@@ -130,8 +130,7 @@ def traced() -> int:
     for one in gc.get_objects():
         if isinstance(one, functools._lru_cache_wrapper) and one.__module__.startswith("pedanova"):
             one.cache_clear()
-    for cache in (smoothing._WIDTHS, smoothing._SMOOTHED):
-        cache._made.clear()
+    RESULTS._made[RESULTS._numbers[EVERYWHERE]].clear()
     gc.collect()
     gc.freeze()
     return tracemalloc.get_traced_memory()[0]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import distinct
-from pedanova.base.threads import ResultCache
+from pedanova.base.threads import RESULTS
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, mid_ranks, regimes_of
@@ -30,7 +30,6 @@ A_PARAMETER = 60  # and this many per parameter, so that a p-value can stay smal
 STEP = 1.3  # weight of the order of the rows outside the target
 QUIET = 0.02  # rows with a score this near the lowest only show the direction
 FEWEST_QUIET = 5
-MOST_REGIONS = 8  # regions that are remembered
 BLOCK = 10  # consecutive trials, over which an adaptive sampler hardly changes
 LOUD = (1.0, 1.0, 0.5, 0.25)  # weights of the cosines of an ordered parameter's ranks
 FEW = 4.0  # rows by which the effect of a group is shrunk
@@ -45,16 +44,16 @@ UNLIKELY = 2  # factor for the p-value without the shift, which is rarely needed
 ALIKE = 1e-12  # mean normal scores that differ by less are equal
 SAME = 1e-5  # relative difference below which a permuted statistic counts as equal
 MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
+REGION_BYTES = 1 << 21  # roughly what is kept of a region
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class PermutationTest:
     """Permutation tests on ranked rows; results that do not depend on the target are cached for each region."""
 
     rows: RankedRows
     dependence: Dependence
     clustered: bool = False  # whether repeated configurations are permuted as a whole
-    regions: ResultCache[RegionCache] = field(default_factory=lambda: ResultCache(MOST_REGIONS))
 
     def p_values(
         self,
@@ -72,9 +71,11 @@ class PermutationTest:
         drift with the trial number. Then scores are not adjusted for other parameters.
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
-        cache = self.regions.get(
+        cache = RESULTS.get(
+            self,
             (members.tobytes(), blocks),
             lambda: RegionCache.of(self.rows, self.dependence, members, blocks=blocks, clustered=self.clustered),
+            lambda _: REGION_BYTES,
         )
         member = cache.membership(target[members], certain=certain)
         names = self.dependence.names

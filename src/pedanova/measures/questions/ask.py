@@ -172,7 +172,7 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
         names = [row.name for row in result.rows if row.significant]
         if not good or not names:
             return result
-        densities = density_answer(query, names)
+        densities = query.cached("good", lambda: density_answer(query, names), query.words, repr(question.how))
     values = {}
     for name in names:
         ranges = [one.words for one in densities[name].good(question.baseline)]  # type: ignore[arg-type]
@@ -218,7 +218,7 @@ def least_part(rows: int) -> Fraction:
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
     """The densities of every parameter in target, region and space, from the same estimator as `importance`."""
-    return data.resolved(question).densities
+    return {**data.resolved(question).densities}
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:

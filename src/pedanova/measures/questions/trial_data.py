@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note, added, in_order
-from pedanova.base.threads import ResultCache, digest_of
+from pedanova.base.threads import RESULTS, digest_of
 from pedanova.counting.arrays import sum_moments
 from pedanova.counting.contrasts import (
     Codes,
@@ -29,7 +29,7 @@ from pedanova.counting.contrasts import (
     rows_in,
     slices_of,
 )
-from pedanova.counting.countable import Countable, Counted, InMemory, Recount, assembled, levels_for
+from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
 from pedanova.counting.few_rows import counted_rows, few_rows, whole_configurations
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
@@ -49,8 +49,6 @@ LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
 MODELLED_ROWS = 2000  # rows of a long table that a model for advice is fitted to
-KEPT = 6  # the number of selections, and of cuts of the objective, whose counts are cached
-MOST_CELLS, MOST_PARAMETERS = 1 << 24, 600  # the approximate size of the cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +62,6 @@ class TrialData:
     dropped: int = 0
     observations: Observations | None = field(default=None, repr=False)  # None after loading or adding
     threads: int = field(default=1, repr=False)
-    _recounts: ResultCache[Any] = field(default_factory=lambda: ResultCache(KEPT), repr=False)
     _model: RowModel | None = field(default=None, repr=False)  # the model of all rows, if these rows are a selection
     _sample: RowModel | None = field(default=None, repr=False)  # a sample of the table that these rows were taken from
     _moments: Moments | None = field(default=None, repr=False)  # given if the rows are no longer available
@@ -100,6 +97,12 @@ class TrialData:
     def rows(self) -> int:
         """The number of rows that were counted, without dropped rows."""
         return next(iter(self.tallies.values())).rows
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly the bytes of the counts, and of a mask of the rows."""
+        rows = 0 if self.observations is None else len(self.observations)
+        return rows + sum(16 * tally.size for tally in self.tallies.values())
 
     @cached_property
     def moments(self) -> Moments:
@@ -175,22 +178,25 @@ class TrialData:
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
         )
         key = "within", digest_of(mask), cuts
-        cells = sum(tally.size for tally in self.tallies.values())
-        most = max(1, min(KEPT, MOST_PARAMETERS // len(self.tallies), MOST_CELLS // cells))
 
         def restricted() -> Any:
             observed = reordered(replace(self.observed(), keep=mask, restricted=True, origin=None))
             return replace(self.like(observed, cuts), _model=self.model_of(mask), _sample=self.sample_of(mask))
 
-        inner: Self = self._recounts.get(key, restricted, most=most)
+        inner: Self = RESULTS.get(self, key, restricted)
         return inner
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
         """Two masks (rows,): the rows that lie in every given region, and all rows that are not dropped."""
-        bases = [self.resolve(one, "within") for one in rows]
-        observed = self.observed()
-        counted = counted_rows(observed, self.levels.nan)
-        return reduce(np.logical_and, [rows_in(base, observed, counted) for base in bases]), counted
+
+        def make() -> tuple[Mask, Mask]:
+            bases = [self.resolve(one, "within") for one in rows]
+            observed = self.observed()
+            counted = counted_rows(observed, self.levels.nan)
+            return reduce(np.logical_and, [rows_in(base, observed, counted) for base in bases]), counted
+
+        key = as_key(tuple(rows))
+        return make() if key is None else RESULTS.get(self, ("mask", key), make)
 
     def model_of(self, mask: Mask) -> RowModel | None:
         """The model of all rows, restricted to the rows in `mask`; None if there are too many rows."""
@@ -198,8 +204,7 @@ class TrialData:
         if model is None:
             return None
         part = partial(RowModel, self.space, model.few.take(mask[model.few.rows]), around=model)
-        result: RowModel = self._recounts.get(("model", digest_of(mask)), part)  # used by several steps
-        return result
+        return RESULTS.get(self, ("model", digest_of(mask)), part)  # used by several steps
 
     def sample_of(self, mask: Mask) -> RowModel | None:
         """The rows of `row_sample` that are in `mask`; None without a sample, or if there are too few such rows."""
@@ -339,8 +344,8 @@ class TrialData:
                 self.levels.find(region, first(self.tallies).rows_by_level())
             return self.levels, self.tallies
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
-        recount: Recount = self._recounts.get(cuts, lambda: source.recut(self.levels, cuts))
-        return recount
+        size = sum(16 * tally.size for tally in self.tallies.values())
+        return RESULTS.get(self, ("recount", cuts), lambda: source.recut(self.levels, cuts), lambda _: size)
 
     def has_counts_for(self, *bands: Region) -> bool:
         """Whether all given regions end at thresholds that were counted."""
@@ -373,7 +378,10 @@ class TrialData:
 
     def alone(self, objective: str) -> Self:
         """The same analysis for one of several objectives."""
-        return self.like(with_goal(self.observed(), objective, self.levels.nan))
+
+        key = "alone", objective
+        alone: Self = RESULTS.get(self, key, lambda: self.like(with_goal(self.observed(), objective, self.levels.nan)))
+        return alone
 
     def __add__(self, other: Self) -> Self:
         check_alike(self, other)
@@ -404,7 +412,7 @@ class TrialData:
         if names is None:
             return replace(query, brief=True)
         some = [one for one in query.contrasts if one.name in names]
-        return replace(query, given=some, brief=True, narrowed=True)
+        return replace(query, given=some, given_key=tuple(names), brief=True, narrowed=True)
 
     def _by_value(self, *bands: object) -> bool:
         """Whether all regions in `bands` are defined by values of the objective, not by quantiles of the rows."""
@@ -428,7 +436,13 @@ class TrialData:
         inside, outside = rows_in(target, observed, mask), mask if region.is_all else rows_in(region, observed, mask)
         if not inside.any() or np.array_equal(inside, outside) or (inside & ~outside).any():
             return None
-        codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
+
+        def count() -> list[Contrast]:
+            codes = np.uint8(2) - outside.view(np.uint8) - inside.view(np.uint8)
+            return from_codes(observed, codes, threads=self.threads, names=names)
+
+        key = digest_of(mask), target, region, None if names is None else tuple(names)
+        counts = RESULTS.get(self, ("counts", key), count, lambda some: sum(2 * one.target.nbytes for one in some))
         model = self.model_of(mask)
         return ResolvedQuestion(
             question=question,
@@ -440,7 +454,8 @@ class TrialData:
             model=model,
             sample=self.sample_of(mask),
             objection="" if model is not None else ALONE,
-            given=from_codes(observed, codes, threads=self.threads, names=names),
+            given=counts,
+            given_key=key,
             brief=True,
             narrowed=names is not None,
         )
@@ -459,6 +474,16 @@ class TrialData:
             return [(float(end), from_tallies(*self.find(one, region))) for end, one in zip(ends, targets, strict=True)]
         except QueryError:  # because of ties, the wider one contains all rows
             return None
+
+
+def as_key(value: object) -> Hashable:
+    """A cache key for rows that are given by a box, a condition or numbers; None for other values, such as masks."""
+    if isinstance(value, Mapping | list | tuple):
+        items = [*value.items()] if isinstance(value, Mapping) else value
+        keys = [as_key(one) for one in items]
+        return None if None in keys else (type(value).__name__, *keys)
+    plain = value is None or isinstance(value, str | int | float | Region)
+    return (type(value).__name__, value) if plain else None
 
 
 def first(tallies: Tallies) -> Tally:

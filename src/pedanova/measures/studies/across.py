@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import interval, percent, short
 from pedanova.base.notes import Count, Note, in_order
 from pedanova.base.table import Cell, NamedTable, Printed
-from pedanova.base.threads import ResultCache
+from pedanova.base.threads import RESULTS, Owner
 from pedanova.counting.countable import InMemory, assembled, levels_for
 from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
@@ -438,9 +437,8 @@ def part_of(observed: Observations, rows: Any) -> Observations:
     return reordered(replace(part, keep=np.ones(len(part), dtype=bool) if part.keep is None else part.keep))
 
 
-_GROUPS: WeakKeyDictionary[TrialData, ResultCache[GroupData]] = WeakKeyDictionary()
 DRAWS = 500  # for the interval of one study; only the mean over studies is used
-KEPT_COUNTS = 1 << 23  # cached counts of studies: 128 MB with their sums; others are counted again if needed
+MOST_COUNTS = 1 << 23  # counts of all studies, 128 MB with their sums; with more, they have fewer levels
 Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if rows are selected
 
 
@@ -455,12 +453,12 @@ class Groups(Mapping[str, Made]):
     nan: NanPolicy
     inside: bool  # whether all rows must lie inside the space
     make: Callable[[TrialData], Made]
-    _kept: ResultCache[TrialData] = field(repr=False)
+    _owner: Owner = field(default_factory=Owner, repr=False)  # of the data of the groups
 
     def __getitem__(self, name: str) -> Made:
         if name not in self.spans:
             raise QueryError(unknown_name(name, tuple(self.spans), what="study"))
-        return self.make(self._kept.get(name, lambda: self._counted(name)))
+        return self.make(RESULTS.get(self._owner, name, lambda: self._counted(name)))
 
     def of(self, make: Callable[[TrialData], Other]) -> Groups[Other]:
         """The same groups, with other objects made of their data."""
@@ -512,17 +510,15 @@ def grouped(
         raise QueryError(Arg("group", column.name), named)
     widths = sum(grid_of(parameter).width for parameter in observed.space.values())
     # With very many studies, few levels are counted now, and others when they are needed.
-    if levels is None and widths * len(LADDER) * len(spans) > KEPT_COUNTS:
+    if levels is None and widths * len(LADDER) * len(spans) > MOST_COUNTS:
         levels = SHORT_LADDER
-    many = len(levels) if isinstance(levels, Sequence) else len(LADDER)
-    kept: ResultCache[TrialData] = ResultCache(max(2, KEPT_COUNTS // (widths * many)))
     words = f" rows have no value of {column.name}; they belong to no study"
     notes = [Note("rows", Count(counts[-1]), " of ", Count(len(observed)), words)] if counts[-1] else []
-    return Groups(observed, order, spans, levels, nan, inside, itself, kept), notes
+    return Groups(observed, order, spans, levels, nan, inside, itself), notes
 
 
 def groups_by(data: TrialData, column: str) -> GroupData:
-    """Split the data by the names of studies in `column`; the results for the last two columns are cached."""
+    """Split the data by the names of studies in `column`."""
     observed = data.observed()
     if not isinstance(column, str) or column not in observed.table:
         raise DataError(unknown_name(column, tuple(observed.table), what="column"))
@@ -530,8 +526,10 @@ def groups_by(data: TrialData, column: str) -> GroupData:
         words = " needs every row of the source, but some rows were averaged or merged; analyze the source with "
         raise QueryError(Arg("group"), words, Arg("repeats", "all"))
     how: dict[str, Any] = {"levels": data.levels.quantiles, "nan": data.levels.nan, "inside": False}
-    groups = _GROUPS.setdefault(data, ResultCache(2))
-    return groups.get(column, lambda: grouped(observed, observed.table[column], **how)[0])
+    size = 64 * len(observed)  # of the rows in another order
+    return RESULTS.get(
+        data, ("groups", column), lambda: grouped(observed, observed.table[column], **how)[0], lambda _: size
+    )
 
 
 def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:

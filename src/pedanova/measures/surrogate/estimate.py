@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from pedanova.base.digits import short
 from pedanova.base.notes import Note
-from pedanova.base.threads import one_thread
+from pedanova.base.threads import RESULTS, digest_of, one_thread
 from pedanova.counting.contrasts import Contrast, few_rows_note, query_notes
 from pedanova.data.column import Mask
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet
@@ -49,6 +49,7 @@ FEW = 20.0  # target rows with which the deviation of a counted share is twice a
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
 UNEVEN, ADAPTIVE = (f"the trials were not drawn evenly{why}: " for why in ("", " (adaptive sampler)"))
 FEW_LEVELS = 12  # different values of each parameter of a design, which no sampler chose
+Value = TypeVar("Value")
 ALONE = "rows chosen by a mask, a box or a condition do not represent the space"
 
 
@@ -69,13 +70,33 @@ class ResolvedQuestion:
     objection: str = ""  # why these rows do not allow a model
     whole: bool = False  # whether the region contains all rows
     given: Sequence[Contrast] | None = None  # the counts, if they are known already
+    given_key: Hashable = None  # differs for different `given` counts; answers from others are not cached
     brief: bool = False  # whether notes are left out, because they take longer to compute than the numbers
     narrowed: bool = False  # whether the answer is about some of the parameters only
 
     @cached_property
+    def rows_key(self) -> Hashable:
+        """A key of the rows: the target, the region, and `given` counts of them."""
+        bounds = [digest_of(one.mask) if isinstance(one, RowSet) else one for one in (self.target, self.region)]
+        return *bounds, self.given_key
+
+    def cached(self, what: str, make: Callable[[], Value], *about: Hashable) -> Value:
+        """The result `what` about these rows, cached with the data."""
+        if self.given is not None and self.given_key is None:
+            return make()
+        return RESULTS.get(self.data, (what, self.rows_key, *about), make)
+
+    @cached_property
     def contrasts(self) -> Sequence[Contrast]:
         """The counts of target and region rows in the cells of every parameter."""
-        return self.data.contrasts(self.target, self.region) if self.given is None else self.given
+        if self.given is not None:
+            return self.given
+        return RESULTS.get(
+            self.data,
+            ("contrasts", self.rows_key),
+            lambda: self.data.contrasts(self.target, self.region),
+            lambda every: sum(2 * one.target.nbytes for one in every),
+        )
 
     @property
     def notes(self) -> list[Note]:
@@ -90,17 +111,20 @@ class ResolvedQuestion:
         """The same question with the usual smoothing, with which densities are drawn."""
         if self.question.smoothing == "auto":
             return self
-        return replace(self, question=replace(self.question, smoothing="auto"), given=self.contrasts)
+        return replace(self, question=replace(self.question, smoothing="auto"))
 
-    @cached_property
+    @property
     def importances(self) -> Importances:
         """The importances of all parameters."""
-        return answer(self)
+        options = self.words, self.whole, self.brief, self.narrowed, repr(self.question.how)
+        return self.cached("importances", lambda: answer(self), *options)
 
-    @cached_property
+    @property
     def densities(self) -> dict[str, Densities]:
         """The densities of all parameters in target and region, from the same estimator as the importances."""
-        return density_answer(self)
+        question = self.question
+        options = self.words, repr(question.smoothing), question.estimator, question.seed, question.of
+        return self.cached("densities", lambda: density_answer(self), *options)
 
     @property
     def shown(self) -> RowModel | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.base.threads import ResultCache, one_thread
+from pedanova.base.threads import RESULTS, one_thread
 from pedanova.counting.few_rows import FewRows
 from pedanova.data.column import Mask
 from pedanova.measures.chance.permutation_test import PermutationTest
@@ -44,7 +44,7 @@ PValues: TypeAlias = Mapping[str, float]
 # Each row predicted from the others, its cells of all parameters, and the place of every cell in a fixed order
 PredictedCells: TypeAlias = tuple[LeaveOneOut, NDArray[np.int64], NDArray[np.int64]]
 FEWEST_ROWS = 40  # the fewest rows that a model is fitted to
-MOST_PARTS = 10  # cached models of parts of the rows
+MODEL_BYTES = 1 << 21  # roughly what a fitted model takes
 LEAST_BOX = 200  # the fewest points of a box for answers about it
 NO_BOX = "the selected rows do not form a box, or the box is too small for a model"
 NO_PART = "an adaptive sampler chose the trials, so a selection of rows does not represent the space"
@@ -82,13 +82,11 @@ class RowModel:
     near: FittedModel | None = None  # the fit to more rows from the same sampler
     sampled_from: int | None = None  # the number of rows of a long table that these are a sample of
     _fitted: dict[int, FittedModel] = field(default_factory=dict)  # by seed
-    _parts: ResultCache[RowModel] = field(default_factory=lambda: ResultCache(MOST_PARTS))
-    _made: dict[Hashable, Any] = field(default_factory=dict)  # results by their name and arguments
 
-    def _once(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+    @property
+    def nbytes(self) -> int:
+        """Roughly the bytes of the rows, and of the model if it is fitted."""
+        return MODEL_BYTES + 16 * len(self.few) * len(self.space)
 
     @cached_property
     def rows(self) -> RankedRows:
@@ -155,7 +153,7 @@ class RowModel:
 
         fitted = self.fitted(seed) if len(self.rows) >= FEWEST_ROWS else None
         process = partial(process_of, self.rows, fitted, self.dependence.copies)
-        return self._once(("process", seed), process)  # type: ignore[no-any-return]
+        return RESULTS.get(self, ("process", seed), process, lambda _: MODEL_BYTES)
 
     def objective(self, seed: int) -> KnownObjective | None:
         """A predictor of the objective: a complete table, or a model; None if the model is not reliable."""
@@ -174,7 +172,7 @@ class RowModel:
             part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
             return part.with_dependence_of(self)
 
-        return self._parts.get((some.tobytes(), seed), make)
+        return RESULTS.get(self, ("part", some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
         """Copy the dependence between parameters from the model of all rows, if the same parameters vary in both."""
@@ -220,12 +218,12 @@ class RowModel:
 
         def make() -> EstimatedShares:
             cells = partial(self._predicted_cells, samples, predictions)
-            predicted, flat, numbers = self._once(("cells", seed), cells)
+            predicted, flat, numbers = RESULTS.get(self, ("cells", seed), cells)
             sums = cell_sums(predicted, flat, self.between(target), self.between(region), len(numbers))
             curve = curve_of(samples, target, region, numbers)
             return corrected(samples, curve, shares, sums, children_of(self.space))
 
-        return self._once(("corrected", target, region, seed), make)  # type: ignore[no-any-return]
+        return RESULTS.get(self, ("corrected", target, region, seed), make)
 
     def _predicted_cells(self, samples: PosteriorSamples, predictions: LeaveOneOut) -> PredictedCells:
         rows, grids = self.rows, samples.grids
@@ -244,7 +242,7 @@ class RowModel:
             masks = self.between(target), self.between(region)
             return self.tested(*masks, certain=False, blocks=self.blocks, seed=seed)
 
-        return self._once(("p-values", target, region, self.blocks, seed), make)  # type: ignore[no-any-return]
+        return RESULTS.get(self, ("p-values", target, region, self.blocks, seed), make)
 
     @property
     def blocks(self) -> bool:

@@ -12,7 +12,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any, cast
 
-from pedanova.base.threads import ResultCache, trim_memory
+from pedanova.base.threads import RESULTS, trim_memory
 from pedanova.data.regions import Region
 from pedanova.errors import QueryError
 from pedanova.measures.importance import Importances
@@ -20,7 +20,7 @@ from pedanova.measures.question import Baseline, How, Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import asked_of, csv_pieces, fewer, inside
+from pedanova.report.page.answers import asked_of, csv_pieces, inside
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
 from pedanova.report.page.facts import MANY, draw_like, page_facts
 from pedanova.report.page.html import draw_page
@@ -68,23 +68,17 @@ class PageRequest:
         return self.client, self.part, self.extras.get("sure")
 
 
-KEPT = 256  # cached answers
 REMEMBERED = 1_000  # stored changes
 LONG = 200_000  # with more rows, a saved report has intervals only for its first question, to be fast
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SessionState:
-    """The current analysis with its cached answers."""
+    """The current analysis, and how it came about."""
 
     analysis: TrialData
-    kept: ResultCache[dict[str, Any]]
     version: int = 1
     changes: tuple[dict[str, Any], ...] = ()  # changes of the data, one sentence each
-
-
-def state_of(analysis: TrialData, version: int = 1, changes: tuple[dict[str, Any], ...] = ()) -> SessionState:
-    return SessionState(analysis, ResultCache(fewer(KEPT, analysis)), version, changes)
 
 
 class Session:
@@ -125,8 +119,9 @@ class Session:
             of=self.options.pop("of"),
         )
         self.watcher: Callable[[], dict[str, Any]] | None = None  # returns the state of a watched source
+        self._key = repr((self.options, source, group))  # what the session adds to the key of a request
         self._lock = Lock()
-        self._state = state_of(analysis)
+        self._state = SessionState(analysis)
 
     @property
     def analysis(self) -> TrialData:
@@ -138,7 +133,7 @@ class Session:
             now = self._state
             version = now.version + 1
             new = ({"version": version, "rows": analysis.rows, "text": text} for text in changes)
-            self._state = state_of(analysis, version, (*now.changes, *new)[-REMEMBERED:])
+            self._state = SessionState(analysis, version, (*now.changes, *new)[-REMEMBERED:])
         return version
 
     def facts(self, live: str = "http") -> dict[str, Any]:
@@ -162,7 +157,8 @@ class Session:
             changes = [change for change in now.changes if change["version"] > request.extras["since"]]
             source = {} if self.watcher is None else self.watcher()
             return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
-        return now.kept.get(request.key, lambda: self._answer(now, card, request)) | {"version": now.version}
+        key = "page", request.key, self._key
+        return RESULTS.get(now.analysis, key, lambda: self._answer(now, card, request)) | {"version": now.version}
 
     def _answer(self, now: SessionState, card: Card, request: PageRequest) -> dict[str, Any]:
         question, extras = request.question, dict(request.extras)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial, wraps
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar, Unpack, cast
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import gathered
 from pedanova.base.table import Cell
-from pedanova.base.threads import ResultCache
+from pedanova.base.threads import RESULTS
 from pedanova.data.regions import Region
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
@@ -28,7 +27,7 @@ from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities, PairDensity
 from pedanova.measures.effects import binned_marginal
 from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.question import DEFAULT, HOW, How, Question
+from pedanova.measures.question import DEFAULT, How, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,
     densities_of_all,
@@ -52,8 +51,6 @@ from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_t
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
 
-_RESULTS: WeakKeyDictionary[TrialData, ResultCache[Any]] = WeakKeyDictionary()
-KEPT = 24  # cached results of an analysis, enough for a few questions
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
 COLUMNS = (
@@ -195,7 +192,7 @@ def numbers(
     here: Inside, question: PageQuestion, how: How, *, sure: bool, names: Sequence[str] | None = None
 ) -> dict[str, Any]:
     if sure:
-        table = importances_of(here.analysis, Question(here.target, here.region, **question.how(how)))
+        table = importance_of(here.analysis, Question(here.target, here.region, **question.how(how)))
         rows = here.analysis.rows
     else:
         glance = glance_at(here, question, how, names)
@@ -216,31 +213,9 @@ def numbers(
     }
 
 
-def importances_of(a: TrialData, question: Question) -> Importances:
-    """The importances, cached because several cards of the page use them."""
-    return remembered(a, f"importances {question}", lambda: importance_of(a, question))
-
-
-def remembered(a: TrialData, key: str, make: Callable[[], Value]) -> Value:
-    result: Value = _RESULTS.setdefault(a, ResultCache(fewer(KEPT, a))).get(key, make)
-    return result
-
-
-def kept(a: TrialData, what: str, question: PageQuestion, how: How, make: Callable[[], Value]) -> Value:
-    """Call the function `make`, or return its cached result; `what` is a part of the cache key."""
-    return remembered(a, json.dumps([what, question.to_json(), how], sort_keys=True, default=str), make)
-
-
-def fewer(most: int, a: TrialData) -> int:
-    """How many results to cache: the number `most`, or a smaller number if there are more than twenty parameters."""
-    return max(2, min(most, 20 * most // len(a.tallies)))
-
-
 def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> ResolvedQuestion:
-    options = only(how, *(name for name in HOW if name != "draws"))
-    wanted = Question(here.target, here.region, **question.how(options))
-    what = "glance" if names is None else f"glance at {json.dumps(names)}"
-    return kept(here.rows, what, question, options, lambda: here.rows.at_once(wanted, within=here.chosen, names=names))
+    wanted = Question(here.target, here.region, **question.how(how))
+    return here.rows.at_once(wanted, within=here.chosen, names=names)
 
 
 def spread_of(
@@ -253,7 +228,8 @@ def spread_of(
         densities = spread_over(here, question, options) if sure else glance_at(here, question, how).as_drawn.densities
         return drawn(densities, question, shapes)
 
-    return {"densities": kept(here.rows, "drawn", question, options, make)}
+    key = "drawn", json.dumps(question.to_json()), repr(options)
+    return {"densities": RESULTS.get(here.rows, key, make)}
 
 
 def only(how: How, *names: str) -> How:
@@ -262,8 +238,7 @@ def only(how: How, *names: str) -> How:
 
 def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Densities]:
     asking = replace(Question(here.target, here.region, **how), of=question.of, force=True)
-    any_baseline = replace(question, baseline="region")
-    return kept(here.analysis, "densities", any_baseline, how, lambda: densities_of_all(here.analysis, asking))
+    return densities_of_all(here.analysis, asking)
 
 
 def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
@@ -433,7 +408,7 @@ def smaller_space(
     """The smaller space that `reduce` suggests, as JSON, or the reason why there is none."""
     inner, target, _ = asked_of(a, question)
     asking = Question(target, Region.parse(1, "region"), estimator=estimator, seed=seed)
-    return space_to_json(inside_box(reduce_space(inner, asking, importances=importances_of), question.box()))
+    return space_to_json(inside_box(reduce_space(inner, asking), question.box()))
 
 
 FORMS = {
@@ -545,7 +520,7 @@ def objectives(
     if brief:
         how = {**how, "estimator": "counts", "draws": 0}
     asking = Question(target, region, **question.how(how))
-    answers = kept(a, "objectives", question, how, lambda: compare_objectives(inner, asking))
+    answers = compare_objectives(inner, asking)
     plane = inner.goal_plane(target, region, (across, up))
     places = np.argwhere(plane.region > 0).tolist()
     cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
@@ -598,7 +573,7 @@ def difference_of(
     """
     places = inside(a, question), inside(a if beside is None else beside, other)
     both = list(zip(places, (question, other), strict=True))
-    one, two = (importances_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
+    one, two = (importance_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
     lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
     result = difference_of_answers(one, two)
     return {
