@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.analysis.analyze import TableKeywords
-from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, Option, nested
-from pedanova.cli.parser import COMMANDS, build_parser
+from pedanova.analysis.options import OBJECTIVE, QUESTION, TABLE, AnalyzeCall, nested
+from pedanova.cli.parser import COMMANDS, add_command, build_parser
+from pedanova.data.options import Option, called_with, option, options_of
 from pedanova.errors import QueryError, TooFewRowsError
 
 IN_PYTHON_ALONE = ("engine", "levels", "names", "executor", "pushdown")
@@ -33,10 +34,38 @@ def test_signatures() -> None:
     options = {option.name: option.default for option in (OBJECTIVE, *TABLE)}
     assert options == {name: value for name, value in known.items() if name not in IN_PYTHON_ALONE}
     assert defaults_of(pa.Analysis.importance, "self") == {option.name: option.default for option in QUESTION}
+    with pytest.raises(TypeError, match=r"analyze\(\).*'trials'"):
+        pa.analyze({}, trials=3)  # type: ignore[call-arg]
 
 
-def test_no_table_of_keywords_forgets_one() -> None:
-    assert set(TableKeywords.__annotations__) == set(defaults_of(pa.analyze, "data", "objective"))
+@dataclass(frozen=True, kw_only=True)
+class More(AnalyzeCall):
+    """`analyze` with one option more, as if it were written in its file."""
+
+    keep_every: int = option("Use only every n-th row (default 1).", "rows", 1, metavar="N", type=int)
+
+
+def test_a_new_field_is_in_the_signature_the_docstring_and_the_parser() -> None:
+    @called_with(More)
+    def thinned(call: More) -> int:
+        """Count the rows.
+
+        Parameters
+        ----------
+        {options}
+        """
+        return len(call.data[:: call.keep_every])  # type: ignore[index]
+
+    commands = argparse.ArgumentParser().add_subparsers()
+    add_command(commands, replace(COMMANDS[0], options=tuple(options_of(More))))
+    given = commands.choices["analyze"]
+    options = given.parse_args(["trials.csv", "--keep-every", "3"])
+    assert thinned(list(range(12)), keep_every=options.keep_every) == 4
+    assert inspect.signature(thinned).parameters["keep_every"].default == 1
+    documented = " ".join((thinned.__doc__ or "").split())
+    assert "keep_every Use only every n-th row (default 1)." in documented
+    assert "--keep-every N" in given.format_help()
+    assert "use only every n-th row (default 1)" in " ".join(given.format_help().split())
 
 
 def actions_of(command: argparse.ArgumentParser) -> dict[str, argparse.Action]:
@@ -48,11 +77,11 @@ def test_the_command_line() -> None:
     for command in COMMANDS:
         made = parsers.choices[command.name]
         actions = actions_of(made)
-        for option in command.options:
-            action = actions[option.name]
-            assert action.help == option.help.replace("%", "%%")
-            assert tuple(action.choices or ()) == option.choices
-    typed = {option.name for command in COMMANDS for option in command.options}
+        for one in command.options:
+            action = actions[one.name]
+            assert action.help == one.help.replace("%", "%%")
+            assert tuple(action.choices or ()) == one.choices
+    typed = {one.name for command in COMMANDS for one in command.options}
     assert {o.name for o in (OBJECTIVE, *TABLE, *QUESTION)} <= typed
 
 

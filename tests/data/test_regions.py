@@ -45,7 +45,7 @@ def test_a_region_that_is_written_is_read_again(parts: list[float], ends: list[f
 
 
 def test_python_reads_the_texts_of_the_shell() -> None:
-    a = pa.analyze({"x": range(200), "loss": range(200)}, "loss")
+    a = pa.analyze({"x": range(200), "loss": range(200)}, "loss", params=["x"])
     between = pa.between(9, 40, values=True)
     for text, region in (("0.2", 0.2), ("0.7%", 0.007), ("<=40", pa.at_most(40)), (">=9,<=40", between)):
         assert a.data.resolve(text, "target") == Region.parse(region)

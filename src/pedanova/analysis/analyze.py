@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any, TypedDict, cast
+from dataclasses import fields, replace
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.options import AnalyzeCall
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
-from pedanova.counting.levels import Levels
 from pedanova.data.objectives import Goal, read_goals
-from pedanova.data.options import Reading, Scan, as_names, check_choice
+from pedanova.data.options import Reading, RowOptions, Scan, as_names, called_with
 from pedanova.data.prepare import choose_rows, prepare
-from pedanova.data.records import Records, RepeatPolicy
+from pedanova.data.records import Records
 from pedanova.data.roles import ColumnRoles
 from pedanova.data.space_inference import TableColumns, choose_space, column_roles
 from pedanova.data.table_options import TableOptions, complete
@@ -23,45 +22,8 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
 
 
-class RowKeywords(TypedDict, total=False):
-    """The options of `analyze` for rows and columns; see its docstring."""
-
-    direction: str | Sequence[str] | None
-    space: object
-    params: Iterable[str] | None
-    exclude: Iterable[str] | None
-    where: object
-    feasible: object
-    repeats: str | None
-    reading: Reading | None
-
-
-class TableKeywords(RowKeywords, total=False):
-    """All options of `analyze` except the data and the objective."""
-
-    study: str | None
-    names: Sequence[str] | None
-    levels: Levels | Iterable[float] | None
-    scan: Scan | None
-
-
-def analyze(
-    data: object,
-    objective: object = None,
-    *,
-    direction: str | Sequence[str] | None = None,
-    space: object = None,
-    params: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    where: object = None,
-    feasible: object = None,
-    repeats: str | None = None,
-    study: str | None = None,
-    names: Sequence[str] | None = None,
-    levels: Levels | Iterable[float] | None = None,
-    reading: Reading | None = None,
-    scan: Scan | None = None,
-) -> Analysis:
+@called_with(AnalyzeCall)
+def analyze(call: AnalyzeCall) -> Analysis:
     """Analyse a table of trials: read it and count its rows. The result has one method for each question.
 
     Parameters
@@ -80,39 +42,7 @@ def analyze(
         The name of a column, a condition such as ``"verdict == 'good'"``, or an array with one number per row. For
         several objectives, give a list of names; rows are then ordered by Pareto front. The objective is not needed for
         a log that names its objective and direction.
-    direction
-        ``"minimize"`` or ``"maximize"`` (``"min"``, ``"max"``), or a list with one direction for each objective. By
-        default the direction comes from the log, or is guessed from the objective's name (an accuracy is maximised, a
-        loss is minimised). ``notes`` say what was guessed; if the name does not show the direction, the note is a
-        warning.
-    space
-        The search space: a dict of `Float`, `Int`, `Ordinal`, `Categorical`, `Moving` or `Switch`; or anything that
-        `space_from` reads, such as a JSON or YAML file or a ConfigSpace. By default the space comes from the log, or is
-        guessed from the data; the notes mention every guess.
-    params
-        The columns to use as parameters; by default all columns that look like parameters.
-    exclude
-        Columns to leave out.
-    where
-        Rows to use: a condition such as ``"epochs >= 10"``, a boolean column or mask, a box such as
-        ``{"lr": (1e-4, 1e-2)}``, or a region of the objective.
-    feasible
-        Which rows are feasible: a mask, a boolean column, or columns of numbers that must be at most 0.
-    repeats
-        If several rows have the same configuration: use ``"all"`` of them, or one row with the ``"mean"`` or
-        ``"median"`` of their objectives.
-    study
-        The study or experiment to read, if the source contains several.
-    names
-        Column names of a 2-D NumPy array.
-    levels
-        The quantiles to count, by default a list from 0.001 to 1. Other targets need a new count of the rows. If you
-        want to add two analyses, make the second one with ``levels=first.data.levels``.
-    reading
-        How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without
-        an objective. Example: ``pa.Reading(state="status", failed="worst")``.
-    scan
-        How large tables are read, and where rows are counted. Example: ``pa.Scan(stream=True, threads=4)``.
+    {options}
 
     Returns
     -------
@@ -138,56 +68,32 @@ def analyze(
     >>> list(a.importance())
     ['x', 'z']
     """
-    scan = scan or Scan()
-    request = request_of(
-        objective,
-        scan.threads,
-        direction=direction,
-        space=space,
-        params=params,
-        exclude=exclude,
-        where=where,
-        feasible=feasible,
-        repeats=repeats,
-        reading=reading,
-    )
-    counted = count(data, request, scan, levels, study=study, names=names)
+    scan = call.scan or Scan()
+    request = request_of(call.objective, call, scan.threads)
+    counted = count(call.data, request, scan, call.levels, study=call.study, names=call.names)
     return Analysis(TrialData.of(counted, request.threads))
 
 
-def request_of(
-    objective: object,
-    threads: int | None = None,
-    *,
-    space: object = None,
-    params: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None,
-    repeats: str | None = None,
-    reading: Reading | None = None,
-    **columns: Any,
-) -> TableOptions:
-    """Check and convert the options of `analyze`, except those in `columns`, which are stored as given."""
+def request_of(objective: object, options: RowOptions | None = None, threads: int | None = None) -> TableOptions:
+    """Check and convert the objective and the options of `analyze`."""
     from pedanova.sources import read_series
     from pedanova.sources.spaces.read import read_space
 
-    if repeats is not None:
-        check_choice("repeats", repeats, RepeatPolicy)
     names = isinstance(objective, list | tuple) and objective and all(isinstance(one, str) for one in objective)
     if objective is not None and not isinstance(objective, str) and not names:
         name = getattr(objective, "name", None)  # a series may have one
         objective = read_series(name if isinstance(name, str) and name else "objective", objective)
-    own, notes = (None, []) if space is None else read_space(space)
-    return TableOptions(
-        objective=objective,
-        space=own,
-        params=as_names(params, "params"),
-        exclude=as_names(exclude, "exclude"),
-        repeats=cast("RepeatPolicy | None", repeats),
-        reading=reading or Reading(),
-        threads=as_threads(threads),
-        notes=tuple(notes),
-        **columns,
-    )
+    options = options or RowOptions()
+    space, notes = (None, []) if options.space is None else read_space(options.space)
+    given = {one.name: getattr(options, one.name) for one in fields(RowOptions)}
+    converted = {
+        "objective": objective,
+        "space": space,
+        "params": as_names(options.params, "params"),
+        "exclude": as_names(options.exclude, "exclude"),
+        "reading": options.reading or Reading(),
+    }
+    return TableOptions(**{**given, **converted}, threads=as_threads(threads), notes=tuple(notes))
 
 
 def count(
@@ -260,7 +166,7 @@ def guess_space(
     >>> guess_space({"lr": [0.1, 0.01, 0.001, 0.02], "loss": [1.0, 2.0, 3.0, 4.0]}, "loss")[0]
     Space({'lr': Float(low=0.001, high=0.1, log=True)})
     """
-    records, request, goals = _table_of(data, request_of(objective, params=params, exclude=exclude), study)
+    records, request, goals = _table_of(data, request_of(objective, RowOptions(params=params, exclude=exclude)), study)
     choice = choose_space(tuple(records.columns), goals, request, TableColumns(records.columns))
     return choice.space, (*records.notes, *choice.notes)
 

@@ -1,103 +1,53 @@
-"""The options of `analyze` and of `importance`, as options of the command line."""
+"""The options of `analyze` for sources, and all options of `analyze` and `importance` on the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
-from pedanova.data.options import Decimal, Ending, NanPolicy, OnError, Outside, PrunedEnding, Reading, Scan
-from pedanova.data.records import RepeatPolicy
-from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf, Question
+from pedanova.counting.levels import Levels
+from pedanova.data.options import GROUPED, Option, RowOptions, Scan, option, options_of
+from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf
 
-Group: TypeAlias = Literal["the question", "columns", "rows", "large tables", "output"]
 ROWS = (
     "0.1 for the best 10 %; '<=V' or '>=V' for values of the objective; 'A..B' for the rows between two quantiles; "
     'the name of a boolean column; or a condition such as "epochs >= 10"'
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyzeOptions(RowOptions):
+    """All options of `analyze`."""
+
+    study: str | None = option(
+        "The study or experiment to read, if the source contains several.", "rows", metavar="NAME"
+    )
+    names: Sequence[str] | None = option("Column names of a 2-D NumPy array.")
+    levels: Levels | Iterable[float] | None = option(
+        "The quantiles to count, by default a list from 0.001 to 1. Other targets need a new count of the rows. If you "
+        "want to add two analyses, make the second one with ``levels=first.data.levels``."
+    )
+    scan: Scan | None = option(
+        "How large tables are read, and where rows are counted. Example: ``pa.Scan(stream=True, threads=4)``."
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Option:
-    name: str
-    default: Any
-    help: str
-    group: Group = "the question"
-    choices: tuple[str, ...] = ()
-    metavar: str | None = None
-    several: bool = False  # may be given more than once
-    flag: bool = False
-    type: Callable[[str], Any] | None = None
-    shell_default: Any = None  # the default on the command line, if it is a text there
+class AnalyzeCall(AnalyzeOptions):
+    """All arguments of `analyze`; its docstring explains the first two."""
 
-    @property
-    def switch(self) -> str:
-        """The option as it is typed, such as ``--save-rows``."""
-        return f"--{self.name.replace('_', '-')}"
-
-    @property
-    def typed_default(self) -> Any:
-        return self.default if self.shell_default is None else self.shell_default
+    data: object
+    objective: object = None
 
 
-def field_of(
-    kind: Reading | Scan | Question, name: str, words: str, group: Group = "the question", **more: Any
-) -> Option:
-    """A command-line option for a field of `Reading`, `Scan` or `Question`, with the default of that field."""
-    return Option(name, getattr(kind, name), words, group, **more)
+def question(name: str, words: str, **more: Any) -> Option:
+    """A command-line option for a field of `Question`, with the default of that field."""
+    return Option(name, getattr(DEFAULT, name), words, **more)
 
 
-columns = partial(Option, default=None, metavar="COLS", several=True)
-reading, scan, question = (partial(field_of, kind) for kind in (Reading(), Scan(), DEFAULT))
-OBJECTIVE = columns("objective", help="the column to optimise; several may be given", metavar="COLUMN")
-TABLE = (
-    Option(
-        "direction",
-        None,
-        "whether lower or higher is better; give it once, or once for each objective "
-        "(default: from the log or the objective's name)",
-        choices=("minimize", "maximize", "min", "max"),
-        several=True,
-    ),
-    Option(
-        "space",
-        None,
-        'search space as JSON or YAML: {"lr": {"type": "float", "low": 1e-5, "high": 1, "log": true}}; '
-        "or a ConfigSpace file",
-        "columns",
-        metavar="FILE",
-    ),
-    reading("nan", "what to do with rows whose objective is NaN", "rows", choices=get_args(NanPolicy)),
-    reading("outside", "what to do with values outside the given space", "columns", choices=get_args(Outside)),
-    columns("params", help="the parameters, separated by commas (default: guessed from the table)", group="columns"),
-    columns("exclude", help="columns to leave out, separated by commas", group="columns"),
-    Option(
-        "where",
-        None,
-        "use only these rows, such as \"epochs >= 10 and optimizer == 'adam'\"",
-        "rows",
-        metavar="CONDITION",
-    ),
-    columns(
-        "feasible",
-        help="columns of constraints: a row is feasible if its values there are true (or numbers up to 0)",
-        group="rows",
-    ),
-    reading("infeasible", "what to do with rows that are not feasible", "rows", choices=get_args(Ending)),
-    reading("state", "the column of trial states: COMPLETE, FAIL, PRUNED, RUNNING", "rows", metavar="COLUMN"),
-    reading("failed", "what to do with rows that failed", "rows", choices=get_args(Ending)),
-    reading("pruned", "what to do with rows that were pruned", "rows", choices=get_args(PrunedEnding)),
-    Option("repeats", None, "what to do with repeated configurations", "rows", choices=get_args(RepeatPolicy)),
-    Option("study", None, "the study or experiment to read, if the source has several", "rows", metavar="NAME"),
-    reading(
-        "delimiter", "the separator of a CSV file, such as ';' or tab (default: detected)", "columns", metavar="SIGN"
-    ),
-    reading("decimal", "the decimal separator (default: detected)", "columns", choices=get_args(Decimal)),
-    scan("stream", "read files in parts, with constant memory (default: only large files)", "large tables", flag=True),
-    scan("on_error", "what to do with files that cannot be read", "large tables", choices=get_args(OnError)),
-    scan("threads", "number of threads (default: all cores)", "output", metavar="N", type=int),
-)
+OBJECTIVE = Option("objective", None, "the column to optimise; several may be given", metavar="COLUMN", several=True)
+TABLE = tuple(options_of(AnalyzeOptions))
 QUESTION = (
     question(
         "target",
@@ -140,10 +90,7 @@ BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Collect the options for reading in one `Reading` and one `Scan`, as `analyze` expects."""
-    kinds = {"reading": Reading, "scan": Scan}
-    names = {kind: [one.name for one in fields(made)] for kind, made in kinds.items()}
+    """Collect the options of `Reading` and `Scan` in one object each, as `analyze` expects them."""
+    names = {kind: {one.name for one in fields(made)} & {*flat} for kind, made in GROUPED.items()}
     own = {name: value for name, value in flat.items() if not any(name in one for one in names.values())}
-    return own | {
-        kind: made(**{name: flat[name] for name in names[kind] if name in flat}) for kind, made in kinds.items()
-    }
+    return own | {kind: GROUPED[kind](**{name: flat[name] for name in inner}) for kind, inner in names.items()}

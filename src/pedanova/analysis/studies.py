@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.analyze import RowKeywords, TableKeywords, analyze, load, request_of
+from pedanova.analysis.analyze import analyze, load, request_of
+from pedanova.analysis.options import AnalyzeOptions
 from pedanova.base.notes import Note, in_order
-from pedanova.counting.levels import Levels
 from pedanova.data.objectives import TO_DO
 from pedanova.data.options import Scan
 from pedanova.data.prepare import prepare
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
     from pedanova.report.figures.studies import AcrossPlots, DifferencePlots
 
 NEED_ONE_TABLE = ("stream", "executor", "pushdown", "engine")
-
-
-class AcrossKeywords(How, TableKeywords, total=False):
-    """The options that `across` shares with `analyze` and `importance`."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -139,7 +135,7 @@ def across(
     region: object = DEFAULT.region,
     within: object = None,
     parts: str = "selected",
-    **options: Unpack[AcrossKeywords],
+    **options: Any,
 ) -> Across:
     """Which parameters matter over many studies: mean shares, mean ranks, and the studies that differ from the others.
 
@@ -202,24 +198,23 @@ def across(
     elif group is not None:
         analyses, notes = grouped_analyses(data, objective, group, **table)
     else:
-        analyses = named_analyses(data, objective, **table)
+        analyses = named_analyses(data, objective, table)
     data = analyses.of(itself) if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
     fields = pooled_studies(data, question, within=within, parts=parts)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
 
 
-def split_keywords(options: AcrossKeywords) -> tuple[How, TableKeywords]:
+def split_keywords(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of `importance`, and those of `analyze`; raises an error for others."""
+    known = (*HOW, *(one.name for one in fields(AnalyzeOptions)))
     for name in options:
-        if name not in AcrossKeywords.__annotations__:
-            raise QueryError(
-                unknown_name(name, ("group", "target", "region", *AcrossKeywords.__annotations__), what="option")
-            )
+        if name not in known:
+            raise QueryError(unknown_name(name, ("group", "target", "region", *known), what="option"))
     how = {name: value for name, value in options.items() if name in HOW}
-    table = {name: value for name, value in options.items() if name not in HOW}
-    return cast("How", how), cast("TableKeywords", table)
+    return how, {name: value for name, value in options.items() if name not in HOW}
 
 
-def named_analyses(data: object, objective: object, **table: Unpack[TableKeywords]) -> dict[str, Analysis]:
+def named_analyses(data: object, objective: object, table: Mapping[str, Any]) -> dict[str, Analysis]:
     """Analyses by name of the study: saved ones are loaded, other data are analysed with the options in `table`."""
     if isinstance(data, Sequence) and not isinstance(data, str) and all(isinstance(p, str | Path) for p in data):
         data = by_stem([os.fspath(place) for place in data])
@@ -249,7 +244,7 @@ def by_stem(places: Sequence[str]) -> dict[str, str]:
     return dict(zip(stems if len(set(stems)) == len(stems) else places, places, strict=True))
 
 
-def as_analysis(value: object, objective: object, table: TableKeywords) -> Analysis:
+def as_analysis(value: object, objective: object, table: Mapping[str, Any]) -> Analysis:
     if isinstance(value, Analysis):
         return value
     if isinstance(value, str | Path) and os.fspath(value).lower().endswith(".pedanova"):
@@ -258,24 +253,17 @@ def as_analysis(value: object, objective: object, table: TableKeywords) -> Analy
 
 
 def grouped_analyses(
-    data: object,
-    objective: object,
-    group: str,
-    *,
-    study: str | None = None,
-    names: Sequence[str] | None = None,
-    levels: Levels | Iterable[float] | None = None,
-    scan: Scan | None = None,
-    **rows: Unpack[RowKeywords],
+    data: object, objective: object, group: str, **table: Any
 ) -> tuple[Groups[Analysis], tuple[Note, ...]]:
     """Read a table once and divide its rows by the column `group`; return an analysis for each group, and notes."""
     from pedanova.sources import read_records
 
-    scan = scan or Scan()
-    request = request_of(objective, scan.threads, **rows)
+    options = AnalyzeOptions(**table)
+    scan = options.scan or Scan()
+    request = request_of(objective, options, scan.threads)
     check_grouped(group, request, scan)
     request = replace(request, exclude=[*(request.exclude or ()), group])
-    records = read_records(data, names=names, study=study, delimiter=request.reading.delimiter)
+    records = read_records(data, names=options.names, study=options.study, delimiter=request.reading.delimiter)
     if group not in records.columns:
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)
@@ -283,7 +271,7 @@ def grouped_analyses(
         words = " needs all rows, but some were left out, such as earlier steps of a run; choose the rows with "
         raise QueryError(Arg("group"), words, Arg("where"))
     nan, column = request.reading.ending, records.columns[group]
-    groups, unnamed = grouped(observed, column, levels=levels, nan=nan, inside=request.inside)
+    groups, unnamed = grouped(observed, column, levels=options.levels, nan=nan, inside=request.inside)
     return groups.of(Analysis), (*notes, *observed.notes, *unnamed)
 
 

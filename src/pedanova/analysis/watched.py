@@ -11,12 +11,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.analyze import RowKeywords, count_records, request_of
+from pedanova.analysis.analyze import count_records, request_of
+from pedanova.analysis.options import AnalyzeOptions
 from pedanova.data.options import Scan
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
@@ -46,21 +47,14 @@ class Watched:
     rows outside it are counted in a separate bin.
     """
 
-    def __init__(
-        self,
-        data: object,
-        objective: object = None,
-        *,
-        study: str | None = None,
-        scan: Scan | None = None,
-        **rows: Unpack[RowKeywords],
-    ) -> None:
-        scan = scan or Scan()
+    def __init__(self, data: object, objective: object = None, **options: Any) -> None:
+        given = AnalyzeOptions(**options)
+        scan = given.scan or Scan()
         for name in IN_PARTS:
             if getattr(scan, name) is not None:
                 raise QueryError(Arg(name), " cannot be used with watch; leave it out")
-        self._request = request_of(objective, scan.threads, **rows)
-        self._follow = follow(data, study=study, delimiter=self._request.reading.delimiter)
+        self._request = request_of(objective, given, scan.threads)
+        self._follow = follow(data, study=given.study, delimiter=self._request.reading.delimiter)
         self.shown, self.ordered = self._follow.shown, self._follow.ordered
         self._space: Space | None = None
         self._rows: Records | None = None  # rows that were read but not analysed yet

@@ -31,6 +31,7 @@ from pedanova.cli.inputs import (
     table_options,
 )
 from pedanova.cli.output import answer, as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs
+from pedanova.data.options import RowOptions
 from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.needed import first_stays
@@ -71,7 +72,8 @@ def run_roles(options: argparse.Namespace) -> int:
             Arg("roles", True), f" is for tables, not for saved analyses; pass the table instead of {options.file}"
         )
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
-    roles = roles_in(options.file, request_of(as_argument(OBJECTIVE, options.objective), **table), options.study)
+    request = request_of(as_argument(OBJECTIVE, options.objective), RowOptions(**table))
+    roles = roles_in(options.file, request, options.study)
     return answer(options, roles, draw_roles, key="roles")
 
 
@@ -340,7 +342,7 @@ def run_difference(options: argparse.Namespace) -> int:
             f"difference compares two sources, not {1 + len(options.others)}; for more, use pedanova across"
         )
     objective = as_argument(OBJECTIVE, options.objective)
-    studies = named_analyses([options.file, *options.others], objective, **table_options(options))
+    studies = named_analyses([options.file, *options.others], objective, table_options(options))
     first, second = studies
     result = difference(
         studies[first], studies[second], *questions_of(options), names=(first, second), **estimation(options)

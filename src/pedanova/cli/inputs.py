@@ -8,8 +8,9 @@ from typing import Any
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze, load
-from pedanova.analysis.options import OBJECTIVE, TABLE, Option, nested
+from pedanova.analysis.options import OBJECTIVE, TABLE, nested
 from pedanova.cli.parser import THREADS
+from pedanova.data.options import Option
 from pedanova.data.regions import Region, needs_rows
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import HOW
@@ -54,7 +55,7 @@ def as_argument(option: Option, value: Any) -> Any:
     """Convert an option for `analyze`: columns ['a,b'] -> ['a', 'b'], and a single objective ['loss'] -> 'loss'."""
     if not option.several or value is None:
         return value
-    if option.metavar == "COLS":
+    if option.metavar == "COL,COL,…":
         return split_names(value)
     return value if len(value) > 1 else value[0]
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.options import Option
 from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
@@ -24,6 +23,7 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.cli.parser import COMMANDS
 from pedanova.data.observations import Observations
+from pedanova.data.options import Option
 from pedanova.report.sentences import contents_in_words, doubts_in_words, left_out_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NoReturn
 
-from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE, Option
+from pedanova.analysis.options import BY_NAME, OBJECTIVE, TABLE
 from pedanova.analysis.options import ROWS as CHOICES
 from pedanova.base.kernel import library as kernel
 from pedanova.base.terminal import printable
 from pedanova.base.version import __version__
+from pedanova.data.options import Option
 from pedanova.measures.question import HOW
 from pedanova.space.exports import FORMS
 

@@ -17,8 +17,8 @@ from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
 from pedanova.data.objectives import as_scores, guess_directions, guess_objective, known_directions, part_of, seeds_of
-from pedanova.data.options import Reading
-from pedanova.data.records import Records, RepeatPolicy, SourceMetadata, mark_columns
+from pedanova.data.options import Reading, RowOptions
+from pedanova.data.records import Records, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, RowSet, as_rows, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_status import (
@@ -37,17 +37,16 @@ from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space, Sw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableOptions:
+class TableOptions(RowOptions):
+    """The options of `analyze` after they were checked and converted, with what the source adds to them."""
+
     objective: object
-    direction: object = None  # None: from the source or the name
+    direction: Any = None
     space: Space | Mapping[str, Parameter] | None = None
     conditions: bool = True  # whether the space has the conditions of parameters
     params: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     aside: tuple[str, ...] = ()  # columns that are not parameters, according to the source
-    where: object = None
-    feasible: object = None
-    repeats: RepeatPolicy | None = None  # None: use all rows
     reading: Reading = field(default_factory=Reading)
     threads: int = 1
     notes: tuple[Note, ...] = ()  # notes on the given space
