@@ -316,3 +316,18 @@ class TestAfterAnAdaptiveSampler:
         answer = found.importance(pa.at_most(0.02))
         assert answer.target == "rows with objective ≤ 0.02"
         assert answer.rows[0].n_target == int(np.sum(adaptive(200, 1)["loss"] <= 0.02))
+
+
+def test_a_column_beside_a_near_copy_keeps_its_share() -> None:
+    def table(rows: int) -> Table:
+        dice = random(3)
+        x, apart, z = dice.normal(size=(3, rows))
+        columns = {"x": x, "near": 0.95 * x + np.sqrt(1 - 0.95**2) * apart, "z": z}
+        return columns | {"loss": x + 0.6 * z + dice.normal(0, 0.2, rows)}
+
+    space = dict.fromkeys(("x", "near", "z"), pa.Float(-6, 6))
+    found, true = (pa.analyze(table(rows), "loss", space=space).importance(draws=0) for rows in (200, 50_000))
+    assert found.estimator == "surrogate"
+    assert true.estimator == "counts"
+    for name, row in true.items():
+        assert found[name].share == pytest.approx(row.share, abs=0.06)

@@ -9,7 +9,7 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.measures.chance.ranked_rows import RankedRows
+from pedanova.measures.chance.ranked_rows import RankedRows, dependence_of
 from pedanova.measures.surrogate import posterior as module
 from pedanova.measures.surrogate.gaussian_process import layout_of
 from pedanova.measures.surrogate.posterior import (
@@ -61,6 +61,23 @@ def test_pairs_are_nearly_even() -> None:
     values = np.stack(list(points_of(rows).values())) / 1001.0
     correlations = np.corrcoef(values) - np.eye(12)
     assert np.abs(correlations).max() < 0.05
+
+
+def test_points_depend_on_each_other_as_the_rows_do() -> None:
+    rng = np.random.default_rng(0)
+    a, noise, c, d = rng.random((4, 200))
+    kind = np.array(["p", "q", "r"], dtype=object)[(3 * d).astype(int)]
+    columns = {"a": a, "bent": (np.abs(a - 0.5) + 0.1 * noise) / 0.6, "c": c, "d": d, "kind": kind}
+    space = {name: pa.Categorical(["p", "q", "r"]) if name == "kind" else pa.Float(0, 1) for name in columns}
+    rows = rows_of(columns, c, space)
+    points = points_of(rows, like_rows=True, dependence=dependence_of(rows))
+    apart = points_of(rows, like_rows=True)
+    assert np.array_equal(points["c"], apart["c"])
+    for name in columns:
+        assert np.array_equal(np.bincount(points[name]), np.bincount(apart[name]))
+    assert np.corrcoef(np.abs(points["a"] - 500), points["bent"])[0, 1] > 0.5
+    assert all(points["d"][points["kind"] == one].std() < 220 for one in range(3))  # 290 if independent
+    assert abs(np.corrcoef(points["a"], points["d"])[0, 1]) < 0.05
 
 
 def test_parents_decide() -> None:

@@ -187,7 +187,7 @@ def check_inside(rules: Rules, default: Settings, kept: Mapping[str, Mask]) -> N
 def points_of(model: RowModel, seed: int, *, count: int = FEWER_POINTS) -> Settings:
     """(points, parameters) The cells of configurations spread evenly over the space."""
     rows = model.rows
-    places = even_points(rows.arrangement, rows.places, count=count, seed=seed, copies=model.dependence.copies)
+    places = even_points(rows.arrangement, rows.places, count=count, seed=seed, dependence=model.dependence)
     return in_space_order(model.space, rows.arrangement.cells(places))
 
 

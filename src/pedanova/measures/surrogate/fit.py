@@ -180,7 +180,7 @@ def fit(
             count=effort.points,
             seed=seed,
             like_rows=like_rows,
-            copies=dependence.copies,
+            dependence=dependence,
         )
         layout = layout_of(arrangement, configurations.places)
         data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, places), effort)

@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Column, Mask, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
-from pedanova.measures.chance.ranked_rows import Arrangement, Places, regimes_of
+from pedanova.measures.chance.ranked_rows import (
+    MOST_ROWS,
+    Arrangement,
+    Dependence,
+    Places,
+    chained,
+    is_ordered,
+    mid_ranks,
+    regimes_of,
+)
+from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.smoothing import waves_of
 from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
@@ -40,6 +50,7 @@ MISSED_ROWS = 10.0  # expected rows beyond the last row; with more, that part wa
 LEAST_OFF = 0.05  # the least squared deviation of the density from the prior that matters
 LEAST_DENSITY = 0.02  # the least density relative to the prior, so that every part of the space has points
 SPIKE_ROWS = 8  # rows of a coarse cell from which a single frequent value is detected
+DEPENDENT = 15.0  # two columns depend on each other if their association times the number of rows is larger
 
 
 def even_points(
@@ -49,20 +60,23 @@ def even_points(
     count: int = POINTS,
     seed: int = 0,
     like_rows: bool = False,
-    copies: Mapping[str, str] | None = None,
+    dependence: Dependence | None = None,
 ) -> Places:
     """(points, parameters) The cells of points that are uniform along every parameter, and nearly independent.
 
     Parents decide whether their children have a value, and from which domain. If such a parent is not in the space, its
     children have values (and domains) as often as in the rows of the table. If `like_rows` is True, the points follow
-    the distribution of the rows where it clearly differs from the prior. The cells of a copy are computed from the
-    cells of its original.
+    the distribution of the rows where it clearly differs from the prior, and columns depend on each other as in the
+    rows. The cells of a copy are computed from the cells of its original.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
+    evens = [even_column(j, count, seed) for j in range(len(index))]
+    if like_rows and dependence is not None:
+        pair_like_rows(evens, arrangement, seen, dependence, np.random.default_rng([seed, 0xC0B]))
     places = np.empty((count, len(index)), dtype=np.uint16)
     drawn: dict[str, DrawnParent] = {}
     parents = {parent for parameter in arrangement.space.values() for parent in parents_of(parameter)}
-    originals = {} if copies is None else copies
+    originals = {} if dependence is None else dependence.copies
     order = originals_first(arrangement.space, originals)
     for place, name in enumerate(order):
         j = index[name]
@@ -70,7 +84,7 @@ def even_points(
             original = index[originals[name]]
             places[:, j] = follow_rows((seen[:, original], seen[:, j]), places[:, original])
         else:
-            even = even_column(j, count, seed)
+            even = evens[j]
             grid, parameter = arrangement.grids[j], arrangement.space[name]
             own = regimes_of(grid, seen[:, j])
             active = active_points(parameter, drawn, own < len(grid.blocks), count)
@@ -133,6 +147,37 @@ def even_column(j: int, count: int, seed: int) -> Reals:
     even: Reals = (places + rng.random(count)) / count
     even.flags.writeable = False
     return even
+
+
+def pair_like_rows(
+    evens: list[Reals], arrangement: Arrangement, seen: Places, dependence: Dependence, rng: np.random.Generator
+) -> None:
+    """Reorder each of the columns `evens` (points,), so that they depend on each other as the columns of the rows do.
+
+    Columns that do not clearly depend on another one are unchanged. The others are ordered like a smoothed bootstrap of
+    the rows' normal scores: rows drawn equally often, plus normal noise with the covariance of the rows.
+    """
+    complete = [j for j in range(arrangement.varying) if np.all(seen[:, j] < arrangement.grids[j].cells)]
+    places = [dependence.names.index(arrangement.names[j]) for j in complete]
+    examined = len(seen) / -(-len(seen) // MOST_ROWS)
+    linked = dependence.strength[np.ix_(places, places)] * examined > DEPENDENT
+    left, points = chained(linked), len(evens[0])
+    for group in (np.flatnonzero(line) for place, line in enumerate(left) if line.sum() > 1 and not line[:place].any()):
+        columns = [complete[place] for place in group]
+        scores = np.stack([normal_scores(seen[:, j]) for j in columns], axis=1)
+        scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+        scott = len(seen) ** (-1.0 / (len(columns) + 4.0))  # only ties of categories are ordered by noise
+        width = np.array([scott if is_ordered(arrangement.grids[j]) else 1e-3 for j in columns])
+        values, vectors = np.linalg.eigh(scores.T @ scores / len(scores))
+        noise = rng.standard_normal((points, len(values))) @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        drawn = np.sqrt(1.0 - width**2) * scores[rng.permutation(points) % len(seen)] + width * noise
+        for j, column in zip(columns, drawn.T, strict=True):
+            evens[j] = np.sort(evens[j])[np.argsort(np.argsort(column))]
+
+
+def normal_scores(column: NDArray[Any]) -> Reals:
+    scores: Reals = normal_quantile((mid_ranks(column) - 0.5) / len(column))
+    return scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)
