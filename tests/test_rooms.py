@@ -15,7 +15,7 @@ import pedanova
 ROOT = Path(pedanova.__file__).parent
 ORDER = (
     "errors", "base", "base.kernel", "space", "data", "sources", "counting", "scale",
-    "measures", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice",
+    "measures", "paper", "measures.surrogate", "measures.questions", "measures.studies", "measures.advice",
     "reduction", "report", "analysis", "cli", "integrations",
 )  # fmt: skip
 REPOSITORY = Path(__file__).parents[1]
@@ -24,6 +24,7 @@ TOP = ("__init__", "__main__", "results")  # above all rooms
 WALLS = {  # whoever stands here never sees these, although they come before
     (
         "measures",
+        "paper",
         "measures.surrogate",
         "measures.questions",
         "measures.studies",
@@ -153,9 +154,9 @@ def foreign_imports(name: str, imported: set[str]) -> set[str]:
 def test_every_module_lies_in_a_room() -> None:
     assert {name for name in MODULES if not room_of(name)} == set(TOP)
     folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
-    assert folders == {room.split(".")[0] for room in ORDER} - {"errors"}
+    assert folders == {room.split(".")[0] for room in ORDER} - {"errors", "paper"}
     entries = {path.relative_to(ROOT).parts[0] for path in FILES}
-    assert len(entries) <= 16, sorted(entries)
+    assert len(entries) <= 17, sorted(entries)
 
 
 def test_imports_come_from_earlier_rooms_and_through_no_wall() -> None:

@@ -9,7 +9,6 @@ import math
 from typing import Any
 
 import numpy as np
-from parzen import target_density
 from study import COLOURS, DASHES, Page, options_of, plt
 
 import pedanova as pa
@@ -103,8 +102,8 @@ def gamma_sets(page: Page) -> None:
     x = np.random.default_rng(0).uniform(0, 2 * math.pi, 2_000)
     sine = pa.analyze({"x": x}, np.sin(x), direction="minimize", space={"x": pa.Float(0, 2 * math.pi)}, params=["x"])
     cells = 1001 / (2 * math.pi)
-    ours = sine.densities("x", 0.2, estimator="counts")
-    drawn = {"ours, 2,000 rows": ours.target, "the authors', 2,000 rows": target_density(sine, "x", 0.2)}
+    ours, theirs = (sine.densities("x", 0.2, estimator=estimator) for estimator in ("counts", "paper"))
+    drawn = {"ours, 2,000 rows": ours.target, "the authors', 2,000 rows": theirs.target}
     for i, (label, density) in enumerate(drawn.items()):
         axes[1].plot(ours.cells, density * cells, color=COLOURS[i], linestyle=DASHES[i], label=label)
     low, high = 1.5 * math.pi - 0.2 * math.pi, 1.5 * math.pi + 0.2 * math.pi

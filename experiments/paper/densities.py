@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from parzen import paper_ratios
 from population import PRINTED, RELEASED, ratios, target_density
 from study import COLOURS, DASHES, NAMES, POINTS, Page, analysis, options_of, plt, values_of
 
@@ -45,7 +44,7 @@ def main() -> None:
         for row, (question, printed) in zip(axes, FIGURE.items(), strict=True):
             densities = a.densities(None, *question, estimator="counts")
             found = a.importance(*question, estimator="counts")
-            theirs = paper_ratios(a, *question)
+            theirs = a.importance(*question, estimator="paper").ratios
             exact = ratios(*question, shift)
             total = sum(max(0.0, one.share) for one in found.rows)
             for d, (ax, name) in enumerate(zip(row, NAMES, strict=True)):

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from parzen import paper_ratios
 from printed import COLUMNS, PRINTED
 from study import COLOURS, DASHES, MARKERS, Page, mean_and_error, options_of, optuna_study, plt
 
@@ -209,7 +208,7 @@ def by_optuna(columns: Any, accuracy: np.ndarray, _: int) -> dict[str, float]:
 
 
 def by_authors(columns: Any, accuracy: np.ndarray, _: int) -> dict[str, float]:
-    return paper_ratios(analyze(columns, accuracy), 0.1)
+    return analyze(columns, accuracy).importance(0.1, estimator="paper").ratios
 
 
 def by_forest(columns: Any, accuracy: np.ndarray, seed: int) -> dict[str, float]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from parzen import paper_ratios
 from population import PRINTED, RELEASED, fanova_ratios, ratios
 from study import (
     NAMES,
@@ -47,10 +46,6 @@ def by_estimator(estimator: str, target: float, region: float) -> Ask:
     return ask
 
 
-def by_authors(target: float, region: float) -> Ask:
-    return lambda rows, seed: paper_ratios(analysis(rows, seed), target, region)
-
-
 def by_forest(rows: int, seed: int) -> dict[str, float]:
     a = analysis(rows, seed)
     return pa.forest_effects(a.data.observed(), seed=seed, threads=None).ratios
@@ -77,12 +72,12 @@ def main() -> None:
     page = Page(options.out, "ratios", "Ratios against the number of rows (4-D function)")
     many, few = options.runs, max(2, options.runs // 3)
     panels = [
-        ("PED, the authors' densities", by_authors(0.1, 1.0), SIZES, many, 0, ratios(0.1)),
+        ("PED, the authors' densities", by_estimator("paper", 0.1, 1.0), SIZES, many, 0, ratios(0.1)),
         ("PED, counts", by_estimator("counts", 0.1, 1.0), SIZES, many, 0, ratios(0.1)),
         ("PED, default", by_estimator("auto", 0.1, 1.0), SIZES, many, MODELLED, ratios(0.1)),
         ("f-ANOVA, our forest", by_forest, [n for n in SIZES if n <= FOREST], few, 0, fanova_ratios()),
         ("f-ANOVA, Optuna", by_optuna, [n for n in SIZES if n <= OPTUNA], few, 0, fanova_ratios()),
-        ("0.01 in 0.1: the authors' densities", by_authors(0.01, 0.1), LOCAL, many, 0, ratios(0.01, 0.1)),
+        ("0.01 in 0.1: the authors' densities", by_estimator("paper", 0.01, 0.1), LOCAL, many, 0, ratios(0.01, 0.1)),
         ("0.01 in 0.1: counts", by_estimator("counts", 0.01, 0.1), LOCAL, many, 0, ratios(0.01, 0.1)),
         ("0.01 in 0.1: default", by_estimator("auto", 0.01, 0.1), LOCAL, many, MODELLED, ratios(0.01, 0.1)),
     ]

@@ -34,7 +34,7 @@ def found(a: pa.Analysis) -> Comparison:
 class TestColumns:
     def test_each_is_its_own_method(self, a: pa.Analysis, found: Comparison) -> None:
         assert list(found) == [
-            "PED", "PED local", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped"
+            "PED", "PED local", "paper", "f-ANOVA", "f-ANOVA local", "forest", "forest clipped"
         ]  # fmt: skip
         assert found["PED"].ratios == {row.name: row.ratio for row in a.importance(0.1).rows}
         assert found["f-ANOVA local"].ratios == {row.name: row.ratio for row in a.effects(0.1).rows}
@@ -66,7 +66,7 @@ class TestWhatCannotBeAnswered:
 
         monkeypatch.setattr(forest, "forest_effects", absent)
         found = a.compare()
-        assert list(found) == ["PED", "PED local", "f-ANOVA", "f-ANOVA local"]
+        assert list(found) == ["PED", "PED local", "paper", "f-ANOVA", "f-ANOVA local"]
         assert "forest: left out, forest f-ANOVA needs scikit-learn" in found.notes
 
     def test_rows_of_infinite_objective_are_told(self) -> None:

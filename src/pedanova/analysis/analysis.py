@@ -107,7 +107,8 @@ class Analysis(Output):
         estimator
             ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective; this needs fewer rows.
             ``"auto"``: use the model if there are 40 to 5,000 rows and the model predicts held-out rows well; if not,
-            count the rows. The notes say which estimator was used, and why.
+            count the rows. The notes say which estimator was used, and why. ``"paper"``: the paper's own estimator;
+            it has no intervals and no p-values, and allows neither conditions nor missing values.
         draws
             Number of random draws for p-values and intervals; with 0 there are no p-values and no intervals.
         seed

@@ -74,7 +74,8 @@ QUESTION = (
     ),
     question(
         "estimator",
-        "counts: count the rows; surrogate: use a model (for few rows); auto (default): the more accurate one",
+        "counts: count the rows; surrogate: use a model (for few rows); auto (default): the more accurate one; "
+        "paper: the estimator of the paper, without intervals",
         choices=get_args(Estimator),
     ),
     question("draws", "number of random draws for intervals and p-values (0: none)", metavar="N", type=int),

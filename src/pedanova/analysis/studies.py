@@ -189,6 +189,7 @@ def across(
     how, table = split_keywords(options)
     how.setdefault("draws", DRAWS)
     question = Question(target, region, **how)
+    question.check_not_paper("pooled shares")
     notes: tuple[Note, ...] = ()
     analyses: Mapping[str, Analysis]
     if isinstance(data, Analysis) and group is not None:
@@ -403,6 +404,7 @@ def difference(
         both = f"the first has {listed(list(a.space))}; the second has {listed(list(b.space))}"
         raise QueryError(f"the studies have no parameter in common; {both}")
     question = Question(target, region, **check_how(how))
+    question.check_not_paper("differences between studies")
     plain = replace(question, baseline=DEFAULT.baseline, force=True)
     relation = study_relation(a.data, b.data, shared)
     first, second, notes = on_common_ground(a.data, b.data, shared)

@@ -123,6 +123,8 @@ def stop_words(a: Analysis, result: Importances, seed: int) -> str:
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:
     """A sentence that suggests what to do next, with the shell command for it."""
+    if result.estimator == "paper":
+        return f"Next, see which effects are clear: {command_line('analyze', options, estimator='auto')}"
     sure = [row.name for row in result.rows if row.significant]
     if not sure:
         wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"

@@ -55,7 +55,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     baseline
         ``"region"`` or ``"uniform"``, as in `Analysis.importance`.
     estimator
-        ``"auto"``, ``"counts"`` or ``"surrogate"``, as in `Analysis.importance`.
+        ``"auto"``, ``"counts"``, ``"surrogate"`` or ``"paper"``, as in `Analysis.importance`.
     seed
         The random seed; the same study and seed give the same answer.
 

@@ -131,7 +131,7 @@ class Importances(ShareTable[Importance]):
     baseline
         What the target was compared with: ``"region"`` or ``"uniform"``.
     estimator
-        The estimator that was used: ``"counts"`` or ``"surrogate"`` (a model).
+        The estimator that was used: ``"counts"``, ``"surrogate"`` (a model) or ``"paper"``.
     whole
         Whether the region consists of all rows.
     trials
@@ -161,7 +161,7 @@ class Importances(ShareTable[Importance]):
     region: str
     baseline: Baseline
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate"
+    estimator: str = "counts"  # or "surrogate", "paper"
     whole: bool = True  # whether the region is all rows
     trials: tuple[Importance, ...] = ()  # after an adaptive sampler: its best trials against a uniform draw
     copies: Mapping[str, str] = field(default_factory=dict)
@@ -206,6 +206,9 @@ class Importances(ShareTable[Importance]):
 
     def printed(self) -> Printed:
         """The table of importance, interval, p and good values; `in_full` adds the other columns."""
+        if self.estimator == "paper":
+            numbers = self._further()
+            return [self.column("parameter", self.name_of), *(numbers if self.full else numbers[:2])]
         columns = [self.column("parameter", self.name_of), self.column("importance", marked_share, bar="share")]
         if self.is_sure:
             columns.append(self.column("95 % interval", lambda row: interval(row.low, row.high), leave=1))
@@ -244,6 +247,10 @@ class Importances(ShareTable[Importance]):
         >>> pa.analyze(pa.demo_trials(), "error").importance(estimator="counts").headline()[:26]
         'learning_rate matters most'
         """
+        if self.estimator == "paper":
+            first = self.printed_rows()[0]
+            part = f"{percent(first.ratio)} of the sum of all importances"
+            return f"By the paper's estimator, {shorten(self._short()[first.name], LONGEST_LEADER)} has {part}."
         rows = self._sure()
         target, region = (OF_TRIALS.sub("", words) for words in (self.target, self.region))
         among = ["" if self.whole else among_in_words(words) for words in (self.region, region)]
@@ -268,6 +275,10 @@ class Importances(ShareTable[Importance]):
     def summary(self) -> str:
         """The most important parameters, their good values, and parameters without a clear effect, in words."""
         sure, names, parts = self._sure(), self._short(), [self.headline()]
+        if self.estimator == "paper":
+            others = [f"{shorten(names[row.name], 60)} ({percent(row.ratio)})" for row in self.printed_rows()[1:]]
+            then = [f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}."] * bool(others)
+            return " ".join([*parts, *then, "This estimator gives no intervals and no p-values."])
         top = max(self.printed_rows(), key=lambda row: row.share)
         if sure and self.good.get(sure[0].name):
             parts.append(f"Its good values: {self.good[sure[0].name]}.")
@@ -286,6 +297,8 @@ class Importances(ShareTable[Importance]):
 
     def next_step(self) -> str:
         """A sentence that suggests the next call in Python."""
+        if self.estimator == "paper":
+            return "Next: .importance() shows which effects are clear."
         if self._sure():
             enough = max(row.n_target for row in self.trials or self.rows) >= LEAST_TO_REDUCE[1]
             wider = "" if enough else "target=0.2"
@@ -593,7 +606,13 @@ def is_even(contrast: Contrast) -> bool:
     return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
 
 
-def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, against: str = "uniform") -> list[Note]:
+def sampler_notes(
+    uniform: Mapping[str, float],
+    region: Mapping[str, float],
+    remedy: Arg = Arg("baseline", "region"),  # noqa: B008  # a frozen value
+    *,
+    against: str = "uniform",
+) -> list[Note]:
     """Notes on parameters whose values the sampler chose far from uniformly."""
     names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
     if not names:
@@ -603,7 +622,7 @@ def sampler_notes(uniform: Mapping[str, float], region: Mapping[str, float], *, 
         return [Note("doubt", f"the rows are far from uniform in {listed(names, most=3)}: {words}")]
     far = f"the rows are far from uniform in {listed(names, most=3)}: with a uniform baseline, "
     words = "the importances also show which values the sampler preferred; "
-    return [Note("doubt", far, words, Arg("baseline", "region"), " avoids this")]
+    return [Note("doubt", far, words, remedy, " avoids this")]
 
 
 @dataclass(frozen=True, slots=True)

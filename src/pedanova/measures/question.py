@@ -13,7 +13,7 @@ from pedanova.errors import Arg, QueryError
 from pedanova.measures.smoothing import Smoothing
 
 Baseline: TypeAlias = Literal["region", "uniform"]
-Estimator: TypeAlias = Literal["auto", "counts", "surrogate"]
+Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
 PartsOf: TypeAlias = Literal["space", "rows"]
 TARGET, REGION = 0.1, 1.0  # γ′ and γ in the paper
 INNER = (0.02, 0.1)  # the second question of a page: a target inside the best rows
@@ -70,6 +70,12 @@ class Question:
     def by_rows(self) -> bool:
         """Whether the question must be answered from counts, not by a model."""
         return self.estimator not in ("auto", "surrogate")
+
+    def check_not_paper(self, what: str) -> None:
+        """Raise an error if the paper's estimator is chosen for something that it does not define."""
+        if self.estimator == "paper":
+            words = f" gives importances and densities, but no {what}; use "
+            raise QueryError(Arg("estimator", "paper"), words, Arg("estimator", "counts"))
 
     @property
     def how(self) -> How:

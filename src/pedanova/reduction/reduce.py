@@ -315,6 +315,7 @@ def reduce_space(
     data: TrialData, question: Question, keep: float = 0.95, *, widen: bool = False, folds: int = 5
 ) -> ReducedSpace:
     """Compute the result of `Analysis.reduce`."""
+    question.check_not_paper("verdicts on a smaller space")
     wanted = data.resolve(question.target, "target")
     question = replace(question, target=wanted)
     query = data.resolved(replace(question, region=1.0))

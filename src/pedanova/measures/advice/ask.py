@@ -266,6 +266,7 @@ def needed_of(data: TrialData, width: object, question: Question) -> Needed:
     """How many more trials are needed for a reliable ranking, and whether to stop."""
     if isinstance(width, bool) or not isinstance(width, int | float) or not 0 < width <= 1:
         raise QueryError(Arg("width", width), " must be a number above 0 and at most 1, such as 0.1")
+    question.check_not_paper("intervals")
     answer = importance_of(data, question)
     rows = [row for row in answer.rows if row.varied and row.high is not None]
     if len(rows) < 2:

@@ -69,7 +69,7 @@ class Profile(Table):
     region
         The region, in words.
     estimator
-        The estimator that was used: ``"counts"`` or ``"surrogate"``.
+        The estimator that was used: ``"counts"``, ``"surrogate"`` or ``"paper"``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Profile(Table):
     steps: tuple[Step, ...]
     region: str
     notes: tuple[Note, ...] = ()
-    estimator: str = "counts"  # or "surrogate"
+    estimator: str = "counts"  # or "surrogate", "paper"
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -232,7 +232,8 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     beyond = [] if parts is None else sorted({*parts} - {one.part for one in slices} - {*same})
     queries = [data.resolved(replace(question, target=one.target, region=base), one.contrasts()) for one in slices]
     answers = [estimate(query) for query in queries]
-    copies = queries[0].shown.dependence.copies if queries and queries[0].shown is not None else {}
+    shown = queries[0].shown if queries and question.estimator != "paper" else None  # the paper knows no copies
+    copies = {} if shown is None else shown.dependence.copies
     steps: list[Step] = []
     from_answers: list[Note] = []
     for one, query, result in zip(slices, queries, answers, strict=True):
@@ -252,8 +253,8 @@ def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | N
     for some, why in whys:
         which = ", ".join(map(part_in_words, some))
         notes += [Note("question", f"targets {why} are left out: {which}")] if some else []
-    by_model = any(result.estimator == "surrogate" for result in answers)
-    return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), "surrogate" if by_model else "counts")
+    estimator = next((result.estimator for result in answers if result.estimator != "counts"), "counts")
+    return Profile(tuple(steps), words, (*notes, *dict.fromkeys(from_answers)), estimator)
 
 
 def effects_within(
@@ -292,6 +293,7 @@ def interactions_of(
     """How much each set of parameters explains beyond what its subsets explain."""
     from pedanova.measures import interactions
 
+    question.check_not_paper("interactions")
     size = as_whole(order, "order", 2, interactions.MOST_ORDER + 1)
     query, codes, notes = _with_codes(data, question)
     chosen = interactions.choose(query.contrasts, params)
@@ -521,6 +523,10 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
         "PED local": (
             f"which parameters decide whether a row of the best {whole} is in the best {tenth}",
             lambda: importance_of(data, Question(part / 10, part, seed=seed)),
+        ),
+        "paper": (
+            "as PED, by the estimator of the paper",
+            lambda: importance_of(data, Question(part, estimator="paper")),
         ),
         "f-ANOVA": ("which parameters explain the variance of the objective", lambda: effects_within(data)),
         "f-ANOVA local": (

@@ -40,6 +40,7 @@ from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import EstimatedShares, can_tell, model_densities, sampled_shares
+from pedanova.paper import check_question, densities_by_paper, importances_by_paper
 from pedanova.space.grid import blocks_of
 from pedanova.space.parameters import parents_of
 
@@ -136,6 +137,13 @@ class ResolvedQuestion:
         """Target and region if both are ranges of the objective; empty if one of them is a set of rows."""
         target, region = self.target, self.region
         return (target, region) if isinstance(target, Region) and isinstance(region, Region) else ()
+
+    @property
+    def baseline(self) -> str:
+        """What the target is compared with; the paper compares it with a uniform draw if the region is the table."""
+        observed, region = self.data.observations, self.region
+        chosen = isinstance(region, RowSet) or not region.is_all or (observed is not None and observed.restricted)
+        return self.question.baseline if self.question.estimator != "paper" or chosen else "uniform"
 
     @property
     def by_quantile(self) -> bool:
@@ -247,6 +255,8 @@ class ShareEstimate:
 
 def estimate(query: ResolvedQuestion) -> ShareEstimate:
     """The importances from counts, or from a model if one is requested or more accurate."""
+    if query.question.estimator == "paper":
+        return by_paper(query)
     with one_thread():
         fitted, samples = query.fitted, query.samples
         return by_counts(query) if fitted is None or samples is None else by_model(query, fitted, samples)
@@ -281,6 +291,15 @@ def check_enough(inside: int, region: int, query: ResolvedQuestion) -> None:
             remedy = "choose a wider target and region, such as ", Arg("target", wide), " and ", outer
         few = f"the target has {inside} of {region:,} rows, and at least {LEAST_TARGET} are needed to say anything; "
         raise TooFewRowsError(few, *remedy, ", or pass ", Arg("force", True))
+
+
+# --- the paper ---------------------------------------------------------------------------------------
+
+
+def by_paper(query: ResolvedQuestion) -> ShareEstimate:
+    check_question(query.question)
+    rows, notes = importances_by_paper(query.contrasts, uniform=query.baseline == "uniform")
+    return ShareEstimate(rows, "paper", notes)
 
 
 # --- counts ------------------------------------------------------------------------------------------
@@ -484,7 +503,9 @@ def answer(query: ResolvedQuestion) -> Importances:
     sampler chose the trials, the answer also contains the result for the best trials.
     """
     question, result = query.question, estimate(query)
-    copies = {} if query.shown is None or query.narrowed else query.shown.dependence.copies
+    copies = (
+        {} if query.shown is None or query.narrowed or result.estimator == "paper" else query.shown.dependence.copies
+    )
     rows, of_space = ranked(result.rows, copies), query.of_space
     trials: tuple[Importance, ...] = ()
     if of_space:
@@ -497,13 +518,16 @@ def answer(query: ResolvedQuestion) -> Importances:
         notes += query.shown.repeats.notes() if query.shown is not None else []
         notes += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
         notes += sampler_check_notes(query, result)
-    shown = question.baseline, tuple(notes), result.estimator, query.whole and not query.brief
+    shown = query.baseline, tuple(notes), result.estimator, query.whole and not query.brief
     return Importances(rows, *query.in_words, *shown, trials, copies)  # type: ignore[arg-type]
 
 
 def density_answer(query: ResolvedQuestion, names: Collection[str] | None = None) -> dict[str, Densities]:
     """The densities of all or some parameters, from counts or from a model."""
     contrasts = [c for c in query.contrasts if names is None or c.name in names]
+    if query.question.estimator == "paper":
+        check_question(query.question)
+        return {c.name: densities_by_paper(c, query.words) for c in contrasts}
     if query.samples is None:
         return {c.name: densities_of(c, smoothing=query.question.smoothing, words=query.words) for c in contrasts}
     return model_densities(query.samples, *query.ranges, query.in_words, contrasts)
@@ -515,19 +539,20 @@ def sampler_check_notes(query: ResolvedQuestion, result: ShareEstimate) -> list[
     if query.of_space:
         words = "a model estimates which part of the search space is the best; "
         return [Note("doubt", _uneven(query), words, Arg("of", "rows"), " uses the best trials instead")]
-    if adaptive and question.baseline == "region":
+    if adaptive and query.baseline == "region":
         return [Note("doubt", _uneven(query), "the importances hold for these rows, not for the whole space")]
-    if query.samples is not None or (question.baseline == "region" and not query.whole):
+    if query.samples is not None or (query.baseline == "region" and not query.whole):
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies and not is_even(contrast)]
     computed = {row.name: row.divergence for row in result.rows} if result.estimator == "counts" else {}
     level, near = (
         computed
-        if question.baseline == baseline and computed
+        if query.baseline == baseline and computed
         else {row.name: row.divergence for row in measure_all(varying, baseline=baseline, smoothing=question.smoothing)}
         for baseline in ("uniform", "region")
     )
-    return sampler_notes({c.name: level[c.name] for c in varying}, near, against=question.baseline)
+    remedy = Arg("estimator", "counts") if result.estimator == "paper" else Arg("baseline", "region")
+    return sampler_notes({c.name: level[c.name] for c in varying}, near, remedy, against=query.baseline)
 
 
 def _uneven(query: ResolvedQuestion) -> str:
