@@ -91,6 +91,7 @@ def request_of(objective: object, options: RowOptions | None = None, threads: in
         "space": space,
         "params": as_names(options.params, "params"),
         "exclude": as_names(options.exclude, "exclude"),
+        "blocks": as_names(options.blocks, "blocks"),
         "reading": options.reading or Reading(),
     }
     return TableOptions(**{**given, **converted}, threads=as_threads(threads), notes=tuple(notes))

@@ -56,7 +56,7 @@ def as_argument(option: Option, value: Any) -> Any:
     if not option.several or value is None:
         return value
     if option.metavar == "COL,COL,…":
-        return split_names(value)
+        return [] if option.name == "blocks" and value == ["none"] else split_names(value)
     return value if len(value) > 1 else value[0]
 
 

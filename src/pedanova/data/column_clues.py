@@ -43,7 +43,8 @@ from pedanova.data.vocabulary import (
 )
 
 RoleName: TypeAlias = Literal[
-    "objective", "parameter", "result", "identifier", "seed", "status", "time", "budget", "text", "empty"
+    "objective", "parameter", "result", "identifier", "seed", "status", "time", "budget", "text", "empty",
+    "block",
 ]  # fmt: skip
 PRIOR = 2  # the weight for a parameter if nothing is known about a column
 SURE, FAIR, SLIGHT, WEAK = 6, 3, 2, 1  # weights of clues

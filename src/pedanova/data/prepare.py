@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.pareto import order_rows
 from pedanova.base.notes import Count, Note, in_order
+from pedanova.data.blocks import ranked_within
 from pedanova.data.column import Column, Mask, all_finite, for_domain, take
 from pedanova.data.conditions import place_columns
 from pedanova.data.objectives import Goal, read_goals
@@ -67,7 +68,9 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
         left = status.keep & where.mask
         note = Note("rows", f"only {where.words} are used: ", Count(left.sum()), " of ", Count(len(left)))
         status = replace(status, keep=left, notes=(*status.notes, note))
-    return ChosenRows(goals, status, (*status.notes, *_infinite_notes(goals, status.undecided)), where)
+    infinite = _infinite_notes(goals, status.undecided)
+    goals, ranks = ranked_within(goals, columns, request.blocks, status.undecided) if request.blocks else (goals, [])
+    return ChosenRows(goals, status, (*status.notes, *infinite, *ranks), where)
 
 
 def check_left(kept: int, usable: int, where: object, notes: Sequence[Note]) -> None:

@@ -301,6 +301,8 @@ def column_roles(
         roles |= {name: others for name in left if name not in named}
     else:
         roles |= guessed_roles(left, goals, table, evidence)[1]
+    blocks = Role("block", "ranks are taken within each of its values")
+    spoken |= {name: blocks for name in request.blocks or () if name in spoken}
     roles |= spoken | {name: Role("text", "excluded") for name in request.exclude or ()}
     return ColumnRoles(tuple(ColumnRole(name, roles[name].name, roles[name].in_words()) for name in table))
 
@@ -335,6 +337,7 @@ def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOption
         *(feasible if isinstance(feasible, list | tuple | set) else [feasible]),
         *(name for goal in goals for name in goal.made_of),
         *request.aside,
+        *(request.blocks or ()),
     ]
     return [name for name in names if isinstance(name, str) and name in table]
 

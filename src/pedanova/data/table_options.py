@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
+from pedanova.data.blocks import guess_blocks, rows_of_split
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
@@ -47,6 +48,7 @@ class TableOptions(RowOptions):
     params: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     aside: tuple[str, ...] = ()  # columns that are not parameters, according to the source
+    blocks: Sequence[str] | None = None
     reading: Reading = field(default_factory=Reading)
     threads: int = 1
     notes: tuple[Note, ...] = ()  # notes on the given space
@@ -73,7 +75,8 @@ class TableOptions(RowOptions):
         options = (self.where, self.feasible, self.state)
         # Levels have one policy for NaN; if other rows may count as the worst, it is applied earlier.
         same_policy = self.reading.ending == self.reading.nan
-        return same_policy and all(option is None for option in options) and self.repeats in (None, "all")
+        whole = all(option is None for option in options) and not self.blocks
+        return same_policy and whole and self.repeats in (None, "all")
 
 
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
@@ -185,6 +188,12 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
         if chosen is not None:
             records, request = select_rows(records, request, chosen[0])
             records = replace(records, notes=(*records.notes, chosen[1]))
+    taken = {*(request.params or ()), *(request.exclude or ()), *(request.space or ()), *objectives_of(request)}
+    part = None if request.where is not None or request.params is not None else rows_of_split(records.columns, taken)
+    if part is not None:
+        records, request = select_rows(records, request, part[1])
+        records = replace(records, notes=(*records.notes, part[2]))
+        request = replace(request, exclude=[*(request.exclude or ()), part[0]])
     conditions = [text for text in objectives_of(request) if text not in records.columns]
     in_conditions = [name for text in conditions for name in columns_in(text, records.columns)]
     settled = (*(request.params or ()), *(request.exclude or ()), *in_conditions)
@@ -197,6 +206,8 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
         else:
             state = GuessedState(named)
             records = replace(records, notes=(*records.notes, *unknown_states(left[named])))
+    if request.blocks is None and request.space is None and request.objective is not None:
+        request = replace(request, blocks=guess_blocks(records.columns, {*taken, *in_conditions}))
     return records, replace(request, reading=replace(request.reading, state=state))
 
 

@@ -255,6 +255,8 @@ def check_request(request: TableOptions, scan: TableScan) -> None:
         raise QueryError(Arg("objective"), what, columns)
     if request.repeats not in (None, "all"):
         raise QueryError(Arg("repeats", request.repeats), " needs all rows at once", *IN_MEMORY)
+    if request.blocks:
+        raise QueryError(Arg("blocks", list(request.blocks)), " needs all rows at once", *IN_MEMORY)
     for name in ("where", "feasible", "state"):
         if hasattr(getattr(request, name), "__array__") or hasattr(getattr(request, name), "mask"):
             words = " must be a column or a condition when a table is read in parts"

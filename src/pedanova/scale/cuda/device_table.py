@@ -44,7 +44,7 @@ SAMPLE = 50_000
 FEW = 200  # up to this many distinct numbers, all are found
 SHORT = ("int8", "uint8", "int16", "uint16")
 AT_ONCE = 1 << 22  # rows that are fetched at a time to find one outside the space
-REFUSED = ("where", "feasible", "state")
+REFUSED = ("where", "feasible", "state", "blocks")
 
 
 def extent_of(array: Any) -> ColumnExtent:
