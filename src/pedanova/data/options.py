@@ -326,9 +326,9 @@ class RowOptions:
         several=True,
     )
     blocks: Iterable[str] | None = option(
-        'Columns such as ``"dataset"`` for whose values results cannot be compared: rows are ranked within each of their '
-        "values, and the importance is that of all blocks together. By default, columns with names such as ``dataset``, "
-        "``instance``, ``problem`` and ``benchmark``; with ``[]`` all rows are compared.",
+        'Columns such as ``"dataset"`` for whose values results cannot be compared: rows are ranked within each of '
+        "their values, and the importance is that of all blocks together. By default, columns with names such as "
+        "``dataset``, ``instance``, ``problem`` and ``benchmark``; with ``[]`` all rows are compared.",
         "rows",
         typed="columns such as dataset: rows are ranked within each of their values; none: compare all rows",
         metavar="COL,COL,…",
