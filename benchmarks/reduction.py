@@ -101,7 +101,7 @@ def analysis_of(table: Table, rows: NDArray[np.int64]) -> pa.Analysis:
 
 
 def reduced_box(table: Table, a: pa.Analysis) -> Box:
-    space = a.reduce(folds=0).space
+    space = a.reduce().space
     domains = (space[name] for name in table.names)
     return codes_of(table, [one.values if isinstance(one, pa.Ordinal) else one.choices for one in domains])  # type: ignore[union-attr]
 

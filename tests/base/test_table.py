@@ -28,7 +28,7 @@ def results(a: pa.Analysis) -> dict[str, Any]:
         "importance": a.importance(**COUNTS),
         "effects": a.effects(),
         "interactions": a.interactions(),
-        "reduce": a.reduce(estimator="counts", folds=0),
+        "reduce": a.reduce(estimator="counts"),
         "forest": pa.forest_effects(a.data.observed(), trees=4),
         "compare": a.compare(),
         "by_objective": a.compare(by="objective", **COUNTS),

@@ -403,7 +403,7 @@ class ReadBox(dict[str, Any]):
         lambda a, box: a.effects(box),
         lambda a, box: a.interactions(0.2, box),
         lambda a, box: a.pairs(["lr", "layers"], 0.2, box),
-        lambda a, box: a.reduce(box, folds=0),
+        lambda a, box: a.reduce(box),
     ],
 )
 def test_a_question_reads_a_box_once(analysis: pa.Analysis, ask: Callable[[pa.Analysis, Any], object]) -> None:

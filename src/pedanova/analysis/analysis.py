@@ -662,27 +662,26 @@ class Analysis(Output):
     def reduce(
         self,
         target: object = DEFAULT.target,
-        keep: float = 0.95,
+        keep: float = 0.9,
         *,
         widen: bool = False,
         estimator: str = DEFAULT.estimator,
-        folds: int = 5,
         seed: int = DEFAULT.seed,
     ) -> ReducedSpace:
-        """A smaller search space: which parameters to keep, narrow, fix or widen, each with a reason.
+        """A smaller search space: which parameters to keep, narrow or widen, each with a reason.
+
+        It is the smallest box that keeps a stated part of the best points of the space.
 
         Parameters
         ----------
         target, estimator, seed
-            As in `importance`. The bounds are chosen for the best rows of the target. With a model, these are the best
-            tenth of the target. Without a model, they are its best fifth if that has at least 50 rows, or else all.
+            As in `importance`. The best points are the best tenth of the target: with the default target the best 1 %
+            of the space in each posterior sample of the model. Without a model, they are rows, at least 50 of them.
         keep
-            The bounds of each narrowed parameter contain at least this fraction of the best rows.
+            The part of the best points that stays inside all bounds together.
         widen
             Whether to move a bound outwards if good values are most frequent next to it. If False, the
             result suggests the new bound but does not use it.
-        folds
-            The number of folds of the cross-validation that tests the bounds; with 0 the bounds are not tested.
 
         Returns
         -------
@@ -692,9 +691,9 @@ class Analysis(Output):
         Examples
         --------
         >>> import pedanova as pa
-        >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
+        >>> small = pa.analyze(pa.demo_trials(), "error").reduce()
         >>> small["learning_rate"].advice, small["units"].advice
         ('narrow', 'widen')
         """
         question = Question(target, estimator=estimator, seed=seed)
-        return reduction.reduce_space(self.data, question, keep, widen=widen, folds=folds)
+        return reduction.reduce_space(self.data, question, keep, widen=widen)

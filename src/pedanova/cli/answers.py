@@ -252,7 +252,7 @@ def run_compare(options: argparse.Namespace) -> int:
 def run_reduce(options: argparse.Namespace) -> int:
     if options.to and options.format != "text":
         raise QueryError(f"--to {options.to} cannot be combined with --format {options.format}; choose one")
-    how = {name: getattr(options, name) for name in ("widen", "estimator", "folds", "seed")}
+    how = {name: getattr(options, name) for name in ("widen", "estimator", "seed")}
     a = opened(options)
     reduced = a.reduce(rows_of(options.target, "target"), options.keep, **how)
     if options.to:

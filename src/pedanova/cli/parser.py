@@ -75,14 +75,9 @@ AMONG = Option(
     choices=("all", "full"),
 )  # fmt: skip
 KEEP = Option(
-    "keep",
-    0.95,
-    "each narrowed range contains at least this fraction of the best rows (default 0.95)",
-    metavar="K",
-    type=float,
+    "keep", 0.9, "the smaller space contains this part of the best points (default 0.9)", metavar="K", type=float
 )
 WIDEN = Option("widen", False, "extend a range if good values are most frequent at its bound", flag=True)
-FOLDS = Option("folds", 5, "number of folds of the cross-validation (default 5)", metavar="N", type=int)
 DEFAULT = Option(
     "default",
     None,
@@ -232,7 +227,7 @@ COMMANDS = (
     Command(
         "reduce",
         "a smaller search space, with reasons",
-        (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, FOLDS, SEED, *IN_MEMORY, TO, *PRINT),
+        (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, SEED, *IN_MEMORY, TO, *PRINT),
         SOURCE_HELP,
     ),
     Command(

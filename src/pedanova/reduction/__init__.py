@@ -1,5 +1,4 @@
 """Reduce the search space, with a reason for every parameter.
 
-A new rule for narrowing, fixing or widening a parameter goes into `reduce.py`, and its reason in words into
-`result.py`.
+How slices are cut off is in `box.py`; a new verdict goes into `reduce.py`, and its domains into `domains.py`.
 """

@@ -11,15 +11,12 @@ from typing import Any, Literal, TypeAlias
 from pedanova.base.digits import interval, percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, NamedTable, Printed, html_table
-from pedanova.reduction.boxes import Bounds
+from pedanova.reduction.domains import Bounds
 from pedanova.space import exports
-from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, in_words, values_of
+from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, in_words, values_of
 
 FULL = 6  # digits of a bound in `to_dict`
-Advice: TypeAlias = Literal["keep", "narrow", "fix", "widen", "drop", "undecided"]
-
-
-OF_THIS_RUN = "All rows come from the same adaptive run; another run may end in another part of the space."
+Advice: TypeAlias = Literal["keep", "narrow", "widen", "drop", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,7 @@ class Verdict:
     name
         The parameter.
     advice
-        ``keep``, ``narrow``, ``fix``, ``widen`` (good values are most frequent at a bound), ``drop`` (the condition of
+        ``keep``, ``narrow``, ``widen`` (good values are most frequent at a bound), ``drop`` (the condition of
         the parameter can no longer be true) or ``undecided``.
     reason
         The reason, in one sentence.
@@ -39,9 +36,6 @@ class Verdict:
         The domain before and after the reduction; `after` is None if the parameter can no longer have a value.
     part
         The fraction of the range that is left, on the parameter's own scale.
-    pieces
-        The ranges of good values, if there are several; `after` is one range around all pieces, because other tools
-        accept only one range.
     beyond
         New bounds (low, high) of a wider range to try, if good values are most frequent at a bound. A bound that is
         None does not change.
@@ -49,7 +43,7 @@ class Verdict:
     Examples
     --------
     >>> import pedanova as pa
-    >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
+    >>> small = pa.analyze(pa.demo_trials(), "error").reduce()
     >>> low, high = small["units"].beyond
     >>> small["units"].advice, low, high > small["units"].before.high
     ('widen', None, True)
@@ -62,7 +56,6 @@ class Verdict:
     after: Parameter | None
     part: float = 1.0
     beyond: Bounds = (None, None)
-    pieces: tuple[Domain, ...] = ()
 
     def suggested(self) -> str:
         """Describe the new domain, and wider bounds to try; the text is empty if nothing changes.
@@ -75,7 +68,7 @@ class Verdict:
         if self.after is None:
             return "never active"
         (now, values), before = ((in_words(d), len(values_of(d))) for d in (self.after, self.before))
-        left = " | ".join(map(in_words, self.pieces)) or ("" if (now, values) == before else now)
+        left = "" if (now, values) == before else now
         ends = zip(("down", "up"), ("low", "high"), self.beyond, strict=True)
         moved = [(way, to) for way, end, to in ends if to is not None and getattr(self.after, end, None) != to]
         tries = [f"{way} to {short(to)}" for way, to in moved]
@@ -101,38 +94,38 @@ class Evidence:
 
     Attributes
     ----------
-    kept, best
-        The fraction of the target rows inside all bounds, estimated by cross-validation: `kept` for the whole
-        target, `best` for the best fifth of the target.
+    kept
+        The fraction of the best points that lies inside all bounds. With a model, its interval comes from the posterior
+        samples; without a model, from the number of the best rows.
     inside
-        The fraction of the target rows inside all bounds. This fraction is too optimistic, because the bounds were
-        chosen from the same rows.
+        The fraction of the target's rows that lies inside all bounds.
     volume
-        The fraction of the space that is left. A range is measured on the parameter's scale (log or linear), and fixed
-        parameters are ignored.
+        The fraction of the space that is left, measured on the scales of the parameters (log or linear). A conditional
+        parameter counts only where it has a value.
     enrichment
-        The probability that a random draw from the smaller space is in the target, divided by the same probability for
-        the original space. It is None if an adaptive sampler chose the trials.
+        The frequency of the best points inside the bounds, divided by their frequency in the original space.
     rows
         The number of rows that were used.
     estimator
         The estimator that chose the bounds: ``"surrogate"`` or ``"counts"``.
+    best
+        The best points, in words.
 
     Examples
     --------
     >>> import pedanova as pa
     >>> evidence = pa.analyze(pa.demo_trials(), "error").reduce(estimator="counts").evidence
-    >>> evidence.rows, evidence.volume < 0.5
+    >>> evidence.rows, evidence.volume < 0.8
     (1000, True)
     """
 
     kept: Proportion
-    best: Proportion
     inside: float
     volume: float
-    enrichment: float | None
+    enrichment: float
     rows: int
     estimator: str
+    best: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -142,22 +135,22 @@ class ReducedSpace(NamedTable[Verdict]):
     Attributes
     ----------
     evidence
-        How good the smaller space is; None if nothing was changed, or if `folds` is 0.
+        How good the smaller space is; None if nothing was cut off.
     target, keep
-        The target in words, and the option `keep`.
+        The best points in words, and the option `keep`.
 
     Examples
     --------
     >>> import pedanova as pa
-    >>> small = pa.analyze(pa.demo_trials(), "error").reduce(folds=0)
-    >>> list(small.fixed), list(small.to("optuna"))[:2]
-    (['lucky_number'], ['learning_rate', 'alpha'])
+    >>> small = pa.analyze(pa.demo_trials(), "error").reduce()
+    >>> list(small.to("optuna"))[:2]
+    ['learning_rate', 'alpha']
     >>> print(small.export("code").splitlines()[1])  # doctest: +ELLIPSIS
     params['learning_rate'] = trial.suggest_float('learning_rate', ..., log=True)
     """
 
     rows: tuple[Verdict, ...]
-    evidence: Evidence | None  # None if nothing was changed, or with folds=0
+    evidence: Evidence | None  # None if nothing was cut off
     target: str  # in words
     keep: float
     notes: tuple[Note, ...] = ()
@@ -193,17 +186,16 @@ class ReducedSpace(NamedTable[Verdict]):
         ]
 
     def summary(self) -> str:
-        """The fraction of the space that is left, and the fraction of good trials inside it, in words."""
+        """The fraction of the space that is left, and the fraction of the best points inside it, in words."""
         if self.evidence is None:
-            changed = any(row.after != row.before for row in self.rows)
-            return "The smaller space was not checked on held-out rows." if changed else "No parameter is changed."
+            return "Nothing is cut off."
         e = self.evidence
         volume = percent(e.volume) if e.volume >= 5e-4 else f"A fraction of {short(e.volume, 2)}"
-        worth = f"{volume} of the space is left."
-        if e.enrichment is not None:
-            worth += f" A random draw from it is in the target {short(e.enrichment, 2)} times as often as before."
-        worth += f" By cross-validation, {e.kept} of new good trials lie inside."
-        return worth if e.enrichment is not None else f"{worth} {OF_THIS_RUN}"
+        source = "According to the model" if e.estimator == "surrogate" else "According to the rows"
+        return (
+            f"{volume} of the space is left. {source}, {e.kept} of {e.best} lie inside; "
+            f"there they are {short(e.enrichment, 2)} times as frequent as in the whole space."
+        )
 
     def _repr_html_(self) -> str:
         """HTML for a notebook: the verdicts with their reasons, and the evaluation of the smaller space."""

@@ -222,7 +222,7 @@ def test_a_family_of_copies_is_one_line(rows: int) -> None:
 
 def test_copies_are_decided_once() -> None:
     columns, loss = with_copy(300, 2)
-    reduced = pa.analyze(columns, loss, direction="min").reduce(folds=0)
+    reduced = pa.analyze(columns, loss, direction="min").reduce()
     assert reduced["log_lr"].advice == "narrow"
     assert reduced["lr"].advice == "keep"
     assert "the same information as log_lr" in reduced["lr"].reason

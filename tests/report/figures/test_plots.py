@@ -235,7 +235,7 @@ def test_the_reduced_space_is_drawn_over_the_densities() -> None:
     }
     loss = (np.log10(data["lr"]) + 3) ** 2 + 2.0 * (data[long] == "sgd") + 0.5 * (data["layers"] - 4.0) ** 2
     a = pa.analyze(data, loss + 0.3 * np.log(data["units"]), space=space)
-    reduced = a.reduce(folds=0)
+    reduced = a.reduce()
     axes = a.plot.reduction(reduced=reduced)
     assert [ax.get_visible() for ax in axes.flat] == [True] * 5 + [False]
     for name, ax in zip(space, axes.flat, strict=False):

@@ -2,7 +2,7 @@
 "use strict";
 pedanova.space = (function () {
   const { make, pane } = pedanova;
-  const WORDS = { keep: "keep", narrow: "narrow", fix: "fix", widen: "widen", drop: "drop", undecided: "undecided" };
+  const WORDS = { keep: "keep", narrow: "narrow", widen: "widen", drop: "drop", undecided: "undecided" };
   let panel = null, asking = null, held = null;
 
   function mount(element) {

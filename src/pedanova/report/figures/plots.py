@@ -119,14 +119,14 @@ class Plots:
     def reduction(
         self,
         target: Rows = DEFAULT.target,
-        keep: float = 0.95,
+        keep: float = 0.9,
         *,
         names: Names = None,
         reduced: ReducedSpace | None = None,
         ax: Axes = None,
         **options: Any,
     ) -> Axes:
-        """Draw the reduced space over the densities: removed values are hatched, and a line marks a fixed value.
+        """Draw the reduced space over the densities: removed values are hatched, and a line marks a single value.
 
         Parameters
         ----------
@@ -139,13 +139,13 @@ class Plots:
 
         Examples
         --------
-        >>> small = a.reduce(folds=0, estimator="counts")
+        >>> small = a.reduce(estimator="counts")
         >>> a.plot.reduction(reduced=small).size >= len(small)
         True
         """
         if reduced is None:
             how, others = how_and_others(options)
-            reduced = reduce_space(self._data, Question(target, **how), keep, **{"folds": 0, **others})
+            reduced = reduce_space(self._data, Question(target, **how), keep, **others)
         verdicts, densities = dict(reduced), densities_of_all(self._data, Question(target, force=True))
 
         def draw(name: str, one: Axes, shown: str) -> Axes:

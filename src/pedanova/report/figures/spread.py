@@ -99,8 +99,7 @@ def draw_verdict(verdict: Verdict, density: Densities, ax: Axes, shown: str) -> 
     """Draw the densities with the verdict of `reduce`: removed values are hatched, arrows show where to widen."""
     draw_densities(density, ax, shown)
     ink, drawing = colours_of(ax), density.drawn()
-    domains = verdict.pieces or (verdict.after,)
-    kept = np.array([any(_has(domain, verdict.before, cell) for domain in domains) for cell in density.cells])
+    kept = np.array([_has(verdict.after, verdict.before, cell) for cell in density.cells])
     if drawing.bins.edges is None:
         whole, left = drawing.bins.gather(np.ones(len(kept))), drawing.bins.gather(kept)
         _hatch(ax, [(place - 0.5, place + 0.5) for place in np.flatnonzero(2 * left < whole)])
