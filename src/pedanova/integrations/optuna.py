@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pedanova.analysis.analyze import analyze
-from pedanova.data.regions import Region
-from pedanova.errors import MissingLibraryError, PedanovaError
+from pedanova.data.regions import LEAST_TARGET, Region
+from pedanova.errors import MissingLibraryError, PedanovaError, TooFewRowsError
 from pedanova.measures.question import DEFAULT, Question
-from pedanova.measures.questions.ask import importance_of
-from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.questions.ask import importance_or_wider
 from pedanova.sources.optuna.study_log import as_records, log_of_study
 
 try:
@@ -37,16 +36,15 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial
 
-FEWEST = 2  # the smallest number of trials that can be compared
-WIDE = 100.0  # cells of about 1,000: one row is spread over a tenth of the range on either side
-
 
 class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-ignore]
     """An importance evaluator that computes pedanova's importances for Optuna's functions and plots.
 
     Each importance is a share from 0 to 1: how well the parameter alone explains whether a trial is in the target.
-    Only completed trials are used; if there are constraints, only feasible ones. As in Optuna's own evaluators, trials
-    without a finite value are left out. Conditional parameters are included.
+    Only completed trials are used; if there are constraints, only feasible ones. Infinite values are ordered like
+    numbers, so a run that diverged is a bad trial. Conditional parameters are included, except with the paper's
+    estimator. If `analyze` could not answer, because there are too few trials or all have the same value, all
+    importances are 0, and a warning says why.
 
     Parameters
     ----------
@@ -81,7 +79,7 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
     ) -> None:
         Region.parse(target, "target")
         Region.parse(region, "region")
-        self._question = Question(target, region, baseline, estimator=estimator, draws=0, seed=seed, force=True)
+        self._question = Question(target, region, baseline, estimator=estimator, draws=0, seed=seed)
 
     def evaluate(
         self, study: Study, params: list[str] | None = None, *, target: Callable[[FrozenTrial], float] | None = None
@@ -107,12 +105,11 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         if not names:
             return {}
         goals, directions = goals_of(study, trials, target)
-        usable = np.isfinite(goals).all(axis=1)
+        usable = ~np.isnan(goals).any(axis=1)
         kept = [trial for trial, ok in zip(trials, usable, strict=True) if ok]
         zeros = dict.fromkeys(names, 0.0)
-        if len(kept) < FEWEST:
-            return zeros
         try:
+            check_enough(len(kept))
             shares = self._shares(log_of_study(study, kept), goals[usable], directions, names)
         except PedanovaError as error:
             warnings.warn(f"importances cannot be computed: {error}", stacklevel=2)
@@ -124,20 +121,15 @@ class PedAnovaEvaluator(BaseImportanceEvaluator):  # type: ignore[misc, unused-i
         chosen = log.settings.keys() & set(names)
         records = as_records(log)
         metadata = replace(records.metadata, params=tuple(name for name in records.metadata.params if name in chosen))
-        return shares_of(analyze(replace(records, metadata=metadata)).data, self._question)
+        result = importance_or_wider(analyze(replace(records, metadata=metadata)).data, self._question)
+        return {name: max(0.0, float(result[name].share)) for name in result}
 
 
-def shares_of(data: TrialData, question: Question) -> dict[str, float]:
-    """The share of each parameter, corrected for chance.
-
-    If all shares are 0, return uncorrected shares with more smoothing: Optuna expects an answer even for few trials.
-    """
-    result = importance_of(data, question)
-    shares = {name: max(0.0, float(result[name].share)) for name in result}
-    if any(shares.values()):
-        return shares
-    rough = importance_of(data, replace(question, estimator="counts", smoothing=WIDE))
-    return {name: max(0.0, float(rough[name].raw_share)) for name in rough}
+def check_enough(trials: int) -> None:
+    """Raise an error if `analyze` could answer no question about so few trials."""
+    if trials <= LEAST_TARGET:
+        few = f"{trials} completed trials are too few, and more than {LEAST_TARGET} are needed"
+        raise TooFewRowsError(f"{few}; run more trials")
 
 
 def check_params(params: object, trials: list[FrozenTrial]) -> list[str]:
