@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from pedanova.counting.pairs import SetTally, coarse_groups, count_by_judge, cou
 from pedanova.errors import LevelsError, QueryError, UnknownParameterError
 from pedanova.measures.distributions import holm
 from pedanova.measures.interactions import (
-    binomial_at,
     design_of,
     explained,
     groups_of,
@@ -257,8 +255,7 @@ class TestQuestions:
         assert a.interactions(0.05, 0.5).region == "the best 50 %"
 
     def test_options(self, a: pa.Analysis) -> None:
-        assert a.interactions().cells == 4  # 80 target rows
-        assert a.interactions(0.5).cells == 8
+        assert a.interactions(estimator="counts").cells == 8  # ten of 800 rows for each of 8 × 8 cells
         assert a.interactions(cells=3).cells == 3
         some = a.interactions(params=["x3", "x0", "x1"])
         assert len(some) == 3
@@ -321,7 +318,7 @@ class TestTable:
         assert len(text.splitlines()) == 13
         assert len(found) == 10
         assert list(found.to_dict())[:3] == ["first", "second", "interaction"]
-        assert "10 pairs, each in at most 4 × 4 cells" in found.notes[0]
+        assert "10 pairs, each in at most 22 × 22 cells" in found.notes[0]
         assert [row.interaction for row in found.rows] == sorted((row.interaction for row in found.rows), reverse=True)
 
     def test_long_tables_are_cut(self) -> None:
@@ -341,6 +338,33 @@ class TestTable:
             found["lr", "lr"]
         with pytest.raises(KeyError, match="2 different parameters"):
             found["lr"]  # type: ignore[index]
+
+
+def sums(rows: int) -> pa.Analysis:
+    """Whether a + b is small: each alone explains 22 % of it, both together everything."""
+    x = np.random.default_rng(4).random((rows, 3))
+    space = {name: pa.Float(0, 1) for name in "abc"}
+    return pa.analyze(dict(zip("abc", x.T, strict=True)), x[:, 0] + x[:, 1], space=space, direction="minimize")
+
+
+@pytest.mark.parametrize(("rows", "off"), [(1_000, 0.07), (6_000, 0.06), (300_000, 0.02)])
+def test_interactions_converge(rows: int, off: float) -> None:
+    found = sums(rows).interactions()
+    row = found["a", "b"]
+    assert row.interaction == pytest.approx(0.56, abs=off)
+    assert row.closed > 1 - 1.5 * off
+    assert row.low < row.interaction < 0.56 < row.high < row.interaction + 0.12
+    assert [one.significant for one in found.rows] == [True, False, False]
+    assert all(one.low == 0 for one in found.rows[1:])
+
+
+@pytest.mark.parametrize("estimator", ["counts", "auto"])
+def test_two_parameters_explain_no_less_than_one(trials: dict[str, np.ndarray], estimator: str) -> None:
+    a = pa.analyze(trials, "loss")
+    shares = a.importance(estimator=estimator, draws=0).shares
+    for row in a.interactions(estimator=estimator).rows:
+        assert row.closed >= max(shares[row.first], shares[row.second]) - 1e-12
+        assert row.closed == pytest.approx(row.additive + max(0.0, row.interaction))
 
 
 def test_holm() -> None:
@@ -365,23 +389,6 @@ def test_type_one_error() -> None:
         row = measure_pairs(tally, tally)[0]
         low += row.p_value <= 0.05
     assert 0.025 < low / 400 < 0.08
-
-
-def test_counts_are_where_the_distribution_function_is_passed() -> None:
-    rng = np.random.default_rng(6)
-    tries, chances = rng.integers(1, 60, 300).astype(np.float64), rng.random(300) * rng.choice([0.02, 0.3, 1.0], 300)
-    evens = rng.random((40, 300))
-    values = np.arange(61)
-    for j in rng.choice(300, 30, replace=False):
-        n, p = int(tries[j]), float(chances[j])
-        if n * p * (1 - p) >= 10:
-            continue
-        masses = np.array([math.comb(n, int(k)) * p**k * (1 - p) ** (n - k) if k <= n else 0.0 for k in values])
-        ends = np.cumsum(masses)
-        found = binomial_at(evens[:, j : j + 1], tries[j : j + 1], chances[j : j + 1])[:, 0]
-        u = evens[:, j] if p <= 0.5 else 1.0 - evens[:, j]
-        assert np.all(np.abs(found - np.searchsorted(ends, u)) <= (p > 0.5))  # turned round, ends fall the other way
-        assert np.array_equal(found, binomial_at(evens, tries, chances)[:, j])  # whatever its neighbours
 
 
 def test_explained_parts_are_ordered() -> None:

@@ -272,8 +272,8 @@ class Analysis(Output):
             The number of parameters in a set: 2 for pairs, at most 5. A larger set is compared with its subsets. If
             there are many parameters, larger sets contain only parameters of the strongest pairs (12 for triples).
         cells
-            Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 8, or 4 if
-            the target has few rows.
+            Number of cells for each parameter, with about the same number of rows in each cell. ``"auto"``: 4 to 64,
+            more with more rows; for larger sets 8, or 4 if the target has few rows.
         corrected
             Whether to correct the numbers for chance.
         params

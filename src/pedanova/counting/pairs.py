@@ -43,6 +43,7 @@ class SetTally:
     order: int
     target: NDArray[Any] = field(repr=False)  # (sets, width, width, …) rows, or a mean number of points
     region: NDArray[Any] = field(repr=False)
+    grain: float = 1.0  # the variance of one point's part in the target, as a fraction of that of rows (0 or 1)
 
     @property
     def sets(self) -> list[Names]:
@@ -79,6 +80,28 @@ def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
             groups[cell] = used
             used += 1
     return np.minimum(groups, MOST_GROUPS - 1).astype(np.uint8)
+
+
+def refined(coarse: Groups, fine: Groups, region: NDArray[np.int64]) -> tuple[Groups, NDArray[np.int64]]:
+    """The groups of `fine`, divided where they lie in two groups of `coarse`, and the coarse group of each.
+
+    Cells without rows join a neighbour.
+    """
+    both = coarse.astype(np.int64) * MOST_GROUPS + fine
+    there = np.unique(both[region > 0])
+    groups = np.clip(np.searchsorted(there, both, side="right") - 1, 0, None)
+    return groups.astype(np.uint8), there // MOST_GROUPS
+
+
+def merged_pairs(tally: SetTally, coarse: Mapping[str, NDArray[np.int64]]) -> SetTally:
+    """The same pairs with fewer cells; `coarse` gives the new cell of each cell, for every parameter."""
+    hot = np.zeros((len(coarse), width_of(tally.groups), max(int(own.max()) for own in coarse.values()) + 1))
+    for own, to in zip(hot, coarse.values(), strict=True):
+        own[np.arange(len(to)), to] = 1.0
+    first, second = (hot[column] for column in np.triu_indices(len(hot), 1))
+    target, region = (np.swapaxes(first, 1, 2) @ part @ second for part in (tally.target, tally.region))
+    groups = {name: to[tally.groups[name]].astype(np.uint8) for name, to in coarse.items()}
+    return SetTally(groups, 2, target, region, tally.grain)
 
 
 def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,30 @@ def holm(
     adjusted = np.ones(len(p))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return adjusted
+
+
+ENOUGH = 20  # values as large as the observed one, after which no more are drawn
+FIRST_DRAWS, MOST_AT_ONCE = 50, 2_000  # values drawn first, and the most that are drawn at a time
+ENOUGH_TO_TELL = 300  # values that show whether the observed one is far above chance
+
+
+def p_by_draws(seen: float, draw: Callable[[int], Reals], *, most: int) -> float:
+    """The p-value of `seen`: how often a random value is at least as large; ``draw(n)`` draws n random values.
+
+    Drawing stops as soon as `ENOUGH` values are as large (the sequential rule of Besag and Clifford, which gives valid
+    p-values), if `seen` is so far above them that none would reach it, or after `most` values.
+    """
+    least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
+    drawn, size = np.empty(0), FIRST_DRAWS
+    while len(drawn) < most:
+        drawn = np.concatenate([drawn, draw(min(size, most - len(drawn)))])
+        reached = np.flatnonzero(drawn >= least)
+        if len(reached) >= ENOUGH:
+            return ENOUGH / float(reached[ENOUGH - 1] + 1)
+        if len(drawn) >= ENOUGH_TO_TELL and far_above(least, drawn):
+            return 1.0 / (1 + most)
+        size = min(2 * size, MOST_AT_ONCE)
+    return (1 + len(reached)) / (1 + len(drawn))
 
 
 FAR = 8.0  # standard deviations of the root

@@ -16,29 +16,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, hypot, isqrt, sqrt
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import chance
+from pedanova.base.digits import chance, interval
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
-from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, tally_sets
+from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, merged_pairs, refined, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.distributions import LEVEL, far_above, holm
+from pedanova.measures.distributions import LEVEL, NORMAL, holm, p_by_draws
+from pedanova.measures.importance import WORTH_A_WORD
 from pedanova.measures.share import corrected as without_chance
 from pedanova.measures.share import ratio_of
 from pedanova.space.grid import Reals
 
-FINE, ROUGH = 8, 4  # cells of each parameter for many, and for few, target rows
+FINE, ROUGH = 8, 4  # cells of each parameter for p-values, with many and with few target rows
 ENOUGH_ROWS = 100  # target rows from which fine cells are used
 MOST_CELLS = 64
+ROWS_A_CELL = 10  # region rows (or points of a model) in each cell of a pair's table, if the cells grow with the rows
+MOST_ENTRIES = 1 << 19  # cells of all tables together
+WIDEN = 1.5  # factor for the deviation of a model's samples, because these ignore that the settings are uncertain
+LEAST_DEVIATION = 0.005
 MOST_PAIRS = 20_000
 MOST_DRAWS = 200_000
 MOST_ORDER = 5
@@ -63,10 +68,13 @@ class Interaction:
     additive
         The fraction of the variance that is explained by the sum of the separate effects. For a set of three or more
         parameters, the sum includes the effects of its subsets.
+    low, high
+        For a pair: the 95 % interval of `interaction`; None for larger sets. It includes what finer cells would add.
     redundancy
         For a pair: the sum of both shares minus `additive`; 0 if the parameters are independent.
     first_share, second_share
-        For a pair: the fraction of the variance that each parameter explains on its own, with the same coarse cells.
+        For a pair: the fraction of the variance that each parameter explains on its own, as in `importance`; with
+        ``corrected=False``, in the same cells.
     p_value
         The probability that chance alone gives an interaction at least this large.
     p_adjusted
@@ -90,6 +98,8 @@ class Interaction:
     second_share: float | None
     p_value: float
     p_adjusted: float
+    low: float | None = None
+    high: float | None = None
 
     @property
     def first(self) -> str:
@@ -103,8 +113,8 @@ class Interaction:
 
     @property
     def significant(self) -> bool:
-        """Whether `p_adjusted` is at most 0.05."""
-        return self.p_adjusted <= LEVEL
+        """Whether the interaction is clear: `p_adjusted` is at most 0.05, and `interaction` is at least 0.005."""
+        return self.p_adjusted <= LEVEL and self.interaction >= WORTH_A_WORD
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -181,7 +191,9 @@ class Interactions(Table, Mapping[Names, Interaction]):
             return [sets, *joint, self.percents("additive", "by smaller sets", leave=2), p_values]
         return [
             self.column("pair", lambda row: f"{row.first} × {row.second}"),
-            *joint,
+            joint[0],
+            self.column("95 % interval", lambda row: interval(row.low, row.high), leave=3),
+            joint[1],
             self.percents("additive", "added", leave=2),
             self.percents("redundancy", "overlap", leave=4),
             self.column("p", lambda row: f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"),
@@ -237,26 +249,91 @@ def groups_of(contrasts: Iterable[Contrast], cells: int) -> dict[str, Groups]:
     return {c.name: coarse_groups(c.grid, c.region, cells) for c in contrasts}
 
 
+def finer_groups(
+    contrasts: Iterable[Contrast], groups: Mapping[str, Groups], cells: int
+) -> tuple[dict[str, Groups], dict[str, NDArray[np.int64]]]:
+    """Groups of at most about `cells` cells that divide those in `groups`, and the old group of every new one."""
+    fine = {c.name: refined(groups[c.name], coarse_groups(c.grid, c.region, cells), c.region) for c in contrasts}
+    return {name: own for name, (own, _) in fine.items()}, {name: old for name, (_, old) in fine.items()}
+
+
+def fine_cells(coarse: int, rows: int, parameters: int) -> int:
+    """The number of cells per parameter in which the interactions of pairs are measured; it grows with the rows."""
+    return max(coarse, min(MOST_CELLS, isqrt(rows // ROWS_A_CELL), isqrt(MOST_ENTRIES // comb(parameters, 2))))
+
+
 def measure_pairs(
-    tally: SetTally, shown: SetTally, *, corrected: bool = True, seed: int = 0, threads: int = 1
+    tally: SetTally,
+    shown: SetTally,
+    *,
+    coarse: Mapping[str, NDArray[np.int64]] | None = None,
+    alone: Mapping[str, float] | None = None,
+    samples: Callable[[Names], Reals] | None = None,
+    corrected: bool = True,
+    seed: int = 0,
+    threads: int = 1,
 ) -> tuple[Interaction, ...]:
-    """One row for every pair, largest interaction first; p-values are computed from `tally`, shares from `shown`."""
-    design = design_of(tally.region)
-    own = design if shown is tally else design_of(shown.region)
-    parts = shares_of(own, shown.target, corrected=corrected)
-    p = p_values(design, tally.target, seed=seed, threads=threads)
-    both = [(tally.region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]  # whether a parameter varies
-    columns = [*parts, p, holm(p, both[0] & both[1])]
-    rows = [Interaction(names, *(float(column[i]) for column in columns)) for i, names in enumerate(tally.sets)]
+    """One row for every pair, largest interaction first; p-values are computed from `tally`, shares from `shown`.
+
+    coarse
+        The coarse cell of every cell; p-values are computed in coarse cells, because many cells dilute a smooth effect.
+    alone
+        The share of each parameter, if it is known from elsewhere.
+    samples
+        The target counts (draws, cells, cells) of a pair in a model's samples, for the interval.
+    """
+    rough, rough_shown = (one if coarse is None else merged_pairs(one, coarse) for one in (tally, shown))
+    design, own = design_of(rough.region), design_of(shown.region)
+    interaction, closed, added, overlap, first, second = shares_of(
+        own, shown.target, corrected=corrected, grain=shown.grain
+    )
+    if alone is not None:
+        first, second = np.array([[alone[name] for name in pair] for pair in tally.sets]).T
+        added = np.maximum(first + second - overlap, np.maximum(first, second))
+        closed = np.minimum(added + np.maximum(interaction, 0.0), 1.0)
+        added = closed - np.maximum(interaction, 0.0)
+    p = p_values(design, rough.target, seed=seed, threads=threads)
+    both = [(rough.region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]  # whether a parameter varies
+    adjusted = holm(p, both[0] & both[1])
+    before = shares_of(design_of(rough_shown.region), rough_shown.target, corrected=corrected, grain=shown.grain)[0]
+    growth = own.region.shape[-1] / design.region.shape[-1]
+    # The border of the target cuts cells; the part that is lost is inversely proportional to their number.
+    left = np.maximum(interaction - before, 0.0) / (growth - 1.0) if growth > 1.0 else np.zeros(len(p))
+    rows = []
+    for i, names in enumerate(tally.sets):
+        if samples is None:
+            off = deviation_of(own.of(i), shown.target[i], float(interaction[i]))
+        else:
+            each = explained(own.of(i), samples(names))
+            off = WIDEN * float((each.closed - each.additive).std(ddof=1))
+        clear = adjusted[i] <= LEVEL and interaction[i] >= WORTH_A_WORD
+        low = max(0.0, interaction[i] - NORMAL * hypot(off, LEAST_DEVIATION)) if clear else 0.0
+        high = np.clip(interaction[i] + left[i] + NORMAL * hypot(off, LEAST_DEVIATION, left[i] / 2.0), 0.0, 1.0)
+        columns = (column[i] for column in (interaction, closed, added, overlap, first, second, p, adjusted))
+        rows.append(Interaction(names, *map(float, (*columns, low, high))))
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
-def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> list[Reals]:
+def deviation_of(design: Design, target: NDArray[Any], interaction: float) -> float:
+    """The standard deviation of an interaction in samples of rows, to first order, and by chance alone."""
+    total = float(design.region.sum())
+    rows, part = design.region / total, float(target.sum()) / total
+    cell, fit = target * design.by_cell, fitted_parts(design, target)
+    variance = part * (1.0 - part)
+    # The interaction is a difference of mean squared errors, divided by the variance; these are the errors of one row.
+    hit, miss = ((one - fit) ** 2 - (one - cell) ** 2 - interaction * (one - part) ** 2 for one in (1.0, 0.0))
+    mean = float(np.sum(rows * (cell * hit + (1.0 - cell) * miss)))
+    square = float(np.sum(rows * (cell * hit**2 + (1.0 - cell) * miss**2)))
+    freedom = float(design.freedoms[0] - design.freedoms[1])
+    return sqrt(max(0.0, square - mean**2) / total / variance**2 + 2.0 * freedom / total**2)
+
+
+def shares_of(design: Design, target: NDArray[Any], *, corrected: bool, grain: float = 1.0) -> list[Reals]:
     """For every pair: interaction, closed, additive, redundancy and the two single shares, each (pairs,)."""
     raw = explained(design, target)
     parts, interaction = [raw.closed, raw.additive, raw.first, raw.second], raw.interaction
     if corrected:
-        chance = design.freedoms / np.maximum(1.0, design.region.sum(axis=(-1, -2)) - 1.0)[:, None]
+        chance = grain * design.freedoms / np.maximum(1.0, design.region.sum(axis=(-1, -2)) - 1.0)[:, None]
         parts = [without_chance(part, chance[:, i]) for i, part in enumerate(parts)]
         interaction = parts[0] - parts[1]
     closed, added, first, second = parts
@@ -264,16 +341,10 @@ def shares_of(design: Design, target: NDArray[np.int64], *, corrected: bool) -> 
 
 
 def p_values(design: Design, target: NDArray[np.int64], *, seed: int, threads: int) -> Reals:
-    """(pairs,) p-values by random draws; drawing stops early for a pair whose p-value is clearly not small.
-
-    A first look uses the same random numbers for all pairs; after that, every pair has its own.
-    """
+    """(pairs,) p-values by random draws; drawing stops early for a pair whose p-value is clearly not small."""
     most = max(999, min(MOST_DRAWS, 40 * len(target)) - 1)  # so the smallest p-value can pass the adjustment
-    often = first_look(design, target, np.random.Generator(np.random.PCG64([seed, FIRST_LOOK])))
 
     def test(pair: int) -> float:
-        if often[pair] >= SEEN_OFTEN:
-            return float(1 + often[pair]) / (1 + FIRST_LOOK)
         random = np.random.Generator(np.random.PCG64([seed, pair]))
         return p_value(design.of(pair), target[pair], most=most, random=random)
 
@@ -312,7 +383,7 @@ def measure_sets(
         if corrected:
             rows = max(1.0, float(own.region.sum()) - 1.0)
             parts = zip((closed, lower), own.freedoms, strict=True)
-            closed, lower = (float(without_chance(part, free / rows)) for part, free in parts)
+            closed, lower = (float(without_chance(part, shown.grain * free / rows)) for part, free in parts)
             interaction = closed - lower
         random = np.random.Generator(np.random.PCG64([seed, place]))
         varies = all(len(np.unique(axis[design.full])) > 1 for axis in cells)
@@ -347,12 +418,7 @@ def notes_on(rows: Sequence[Interaction], cells: int, order: int, left: int) -> 
 
 
 EMPTY = 1e-12  # eigenvalues below this part of the largest are rounding errors
-FIRST_LOOK, SEEN_OFTEN = 49, 12  # draws for all pairs at once; this many as large as the data end the test
-STAGES = ((99, 20), (299, 30), (999, 10), (3_999, 8))  # draws; this many as large as the data end the test
 NEARLY_NORMAL = 10.0  # binomial counts with at least this variance are drawn as normal numbers
-ENOUGH_TO_TELL = 299  # draws that show whether a value is far above chance
-AT_A_TIME = 2_000  # draws held in memory
-MOST_NUMBERS = 2_000_000  # numbers in memory while several pairs are drawn together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -449,7 +515,7 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     def again(draws: int) -> Reals:
         return rest_explained(design, draw_targets(design.region, chances, draws, random))
 
-    return chance_of(float(rest_explained(design, target[None])[0]), again, most=most)
+    return p_by_draws(float(rest_explained(design, target[None])[0]), again, most=most)
 
 
 def rest_explained(design: Design, targets: NDArray[Any]) -> Reals:
@@ -471,26 +537,6 @@ def rest_explained(design: Design, targets: NDArray[Any]) -> Reals:
     return np.asarray(np.maximum(0.0, closed - added) * ratio_of(1.0, left))
 
 
-def chance_of(seen: float, again: Callable[[int], Reals], *, most: int) -> float:
-    """The p-value of `seen`: how often a random value is at least as large; ``again(n)`` draws n random values.
-
-    Drawing stops early if many random values are as large, or if `seen` is so far above them that none would reach it.
-    """
-    least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
-    drawn: list[Reals] = []
-    count = reached = 0
-    for draws, enough in (*(stage for stage in STAGES if stage[0] < most), (most, most)):
-        while count < draws:
-            drawn.append(again(min(AT_A_TIME, draws - count)))
-            reached += int(np.sum(drawn[-1] >= least))
-            count += len(drawn[-1])
-        if reached >= enough:
-            break
-        if count >= ENOUGH_TO_TELL and far_above(least, np.concatenate(drawn)):
-            return 1 / (1 + most)
-    return (1 + reached) / (1 + count)
-
-
 def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Generator) -> Reals:
     """(draws, …) Random target counts by cell: binomial, or normal (faster) where the variance is large enough."""
     rows, chance = region.ravel(), chances.ravel()
@@ -501,60 +547,6 @@ def draw_targets(region: Reals, chances: Reals, draws: int, random: np.random.Ge
     tries = rows[few].astype(np.int64)[:, None]  # drawing cell by cell is faster
     counts[:, few] = random.binomial(tries, chance[few, None], size=(len(few), draws)).T
     return counts.reshape(draws, *region.shape)
-
-
-def first_look(design: Design, target: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """(pairs,) How many of `FIRST_LOOK` random targets have an interaction at least as large as the observed one."""
-    cells = design.region.shape[-1]
-    evens = random.random((FIRST_LOOK, cells, cells))
-    normals = random.standard_normal((FIRST_LOOK, cells, cells))
-    together = max(1, MOST_NUMBERS // evens.size)
-    result = []
-    for start in range(0, len(target), together):
-        some = slice(start, start + together)
-        part = design.of(some)
-        rows, chances = part.region, fitted_parts(part, target[some])
-        variance = rows * chances * (1.0 - chances)
-        drawn = normals[:, None] * np.sqrt(variance) + rows * chances  # (draws, pairs, cells, cells) as `draw_targets`
-        few = pair, row, column = np.nonzero(variance < NEARLY_NORMAL)
-        drawn[:, pair, row, column] = binomial_at(evens[:, row, column], rows[few], chances[few])
-        for i, own in enumerate(target[some]):
-            values = rest_explained(part.of(i), np.concatenate([own[None], drawn[:, i]]))
-            result.append(np.count_nonzero(values[1:] >= values[0] * (1.0 - 1e-9) - 1e-12))
-    return np.array(result, dtype=np.int64)
-
-
-def binomial_at(evens: Reals, tries: Reals, chances: Reals) -> Reals:
-    """(draws, cells) Turn the uniform numbers `evens` into binomial counts by inversion; slow for large variances."""
-    turned = chances > 0.5  # the rarer outcome is counted, because that takes fewer steps
-    rare = np.where(turned, 1.0 - chances, chances)
-    steps = int(np.max(tries * rare + 8.0 * np.sqrt(tries * rare), initial=0.0)) + 10
-    counts = counted_up(np.ascontiguousarray(evens.T), tries, rare, steps).T
-    counts = np.minimum(counts, tries)
-    return np.where(turned, tries - counts, counts)
-
-
-def counted_up(evens: Reals, tries: Reals, rare: Reals, steps: int) -> Reals:
-    """(cells, draws) The binomial quantile of each uniform number in `evens`, found by counting up from 0 to `steps`.
-
-    Cells are left out of further steps once all their quantiles are found.
-    """
-    counts = np.zeros(evens.shape)
-    left, numbers, largest = np.arange(len(evens)), evens, evens.max(axis=1, initial=0.0)
-    odds = rare / (1.0 - rare)
-    chance = (1.0 - rare) ** tries
-    below, met = chance.copy(), np.zeros(evens.shape, dtype=np.int16)
-    for k in range(steps):
-        met += numbers > below[:, None]
-        chance = chance * np.maximum(tries - k, 0.0) / (k + 1) * odds
-        below += chance
-        going = largest > below
-        if np.count_nonzero(going) < 0.8 * len(left):
-            counts[left[~going]] = met[~going]
-            left, numbers, largest, odds = left[going], numbers[going], largest[going], odds[going]
-            tries, chance, below, met = tries[going], chance[going], below[going], met[going]
-    counts[left] = met
-    return counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -615,4 +607,4 @@ def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: n
     def again(draws: int) -> Reals:
         return of_the_rest(*set_shares(design, draw_targets(design.region, chances, draws, random)))
 
-    return chance_of(float(of_the_rest(*set_shares(design, target))), again, most=most)
+    return p_by_draws(float(of_the_rest(*set_shares(design, target))), again, most=most)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
@@ -31,7 +32,7 @@ from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.surrogate.estimate import ResolvedQuestion, density_answer, estimate
-from pedanova.measures.surrogate.summaries import model_sets
+from pedanova.measures.surrogate.summaries import model_sets, targets_of_pair
 from pedanova.space.parameters import Space
 
 USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # usual targets, the most usual first
@@ -302,16 +303,34 @@ def interactions_of(
         raise QueryError(Arg("order", size), smaller)
     most = interactions.as_cells(cells, int(chosen[0].target.sum()), size)
     observed, threads = query.data.observed(), data.threads
-    groups = interactions.strongest(observed, codes, interactions.groups_of(chosen, most), size, threads)
+    usual = interactions.as_cells("auto", int(chosen[0].target.sum()), size)
+    rough = min(most, usual) if size == 2 else most
+    groups = interactions.strongest(observed, codes, interactions.groups_of(chosen, rough), size, threads)
+    how: dict[str, Any] = {"corrected": bool(corrected), "seed": question.seed, "threads": threads}
+    samples = query.samples
+    if size == 2:
+        if cells == "auto":
+            counted = int(chosen[0].region.sum()) if samples is None else len(samples)
+            most = interactions.fine_cells(most, counted, len(chosen))
+        groups, how["coarse"] = interactions.finer_groups(chosen, groups, most)
+        how["alone"] = alone_shares(query) if corrected else None
+        if samples is not None:
+            how["samples"] = partial(targets_of_pair, samples, query.ranges[0], groups)
     tally = tally_sets(observed, codes, groups, size, threads=threads)
     # A model counts its points in the same cells; p-values come from the rows.
-    shown = tally if query.samples is None else model_sets(query.samples, *query.ranges, groups, tally.sets)
+    shown = tally if samples is None else model_sets(samples, *query.ranges, groups, tally.sets)
     measure = interactions.measure_pairs if size == 2 else interactions.measure_sets
-    rows = measure(tally, shown, corrected=bool(corrected), seed=question.seed, threads=threads)
+    rows = measure(tally, shown, **how)
     notes += interactions.notes_on(rows, most, size, len(chosen) - len(groups))
     notes += never_notes([c.name for c in chosen if not c.varies], "no interaction can be measured")
     estimator = "counts" if query.samples is None else "surrogate"
     return interactions.Interactions(rows, *query.in_words, most, bool(corrected), tuple(notes), estimator)
+
+
+def alone_shares(query: ResolvedQuestion) -> dict[str, float]:
+    """The share of every parameter on its own, at least 0."""
+    rows = estimate(replace(query, question=replace(query.question, draws=0, force=True))).rows
+    return {row.name: max(0.0, row.share) for row in rows}
 
 
 def _with_codes(data: TrialData, question: Question) -> tuple[ResolvedQuestion, Codes, list[Note]]:

@@ -196,7 +196,20 @@ def model_sets(
             flat = flat * width + cells[name]
         for table, weight in zip(tables, weights, strict=True):
             table[place] = np.bincount(flat, weights=weight, minlength=width**order)
-    return SetTally(groups, order, *tables.reshape(2, len(sets), *[width] * order))
+    inside, mass = weights
+    part = float(inside.sum() / mass.sum())
+    grain = float((inside @ inside / mass.sum() - part**2) / (part * (1.0 - part)))
+    targets, regions = tables.reshape(2, len(sets), *[width] * order)
+    return SetTally(groups, order, targets, regions, min(1.0, grain))
+
+
+def targets_of_pair(samples: PosteriorSamples, target: RankRange, groups: Mapping[str, Groups], pair: Names) -> Reals:
+    """(draws, width, width) The number of target points of each sample in the cells of a pair."""
+    width, (first, last) = width_of(groups), samples.ends(target)
+    row, column = (groups[name][samples.cells(name)].astype(np.int64) for name in pair)
+    flat = row * width + column
+    tables = [np.bincount(flat[order[first:last]], minlength=width**2) for order in samples.order]
+    return np.array(tables, dtype=np.float64).reshape(-1, width, width)
 
 
 def counts_by_point(samples: PosteriorSamples, span: RankRange) -> Reals:

@@ -62,6 +62,7 @@ pedanova.pairs = (function () {
 
   const same = (row, pair) => pair && ((row.first === pair[0] && row.second === pair[1]) || (row.first === pair[1] && row.second === pair[0]));
   const words = (row) => `${row.first} and ${row.second}: interaction ${pedanova.percent(row.interaction)}`
+    + `${row.low === null ? "" : ` (${pedanova.percent(row.low)} to ${pedanova.percent(row.high)})`}`
     + `${row.p_adjusted === null ? "" : `, p ${pedanova.chance(row.p_adjusted)}`}${isSure(row) ? "" : ", no clear effect"}`;
   const choose = (row) => pedanova.state.change({ pair: [row.first, row.second] });
 
@@ -99,7 +100,7 @@ pedanova.pairs = (function () {
   }
 
   function lines() {
-    const keys = ["first", "second", "interaction", "closed", "additive", "redundancy", "p_adjusted", "significant"];
+    const keys = ["first", "second", "interaction", "closed", "additive", "redundancy", "low", "high", "p_adjusted", "significant"];
     return [keys, ...((held && held.rows) || []).map((row) => keys.map((key) => row[key]))];
   }
 

@@ -289,8 +289,10 @@ def draw_interactions(interactions: Interactions, ax: Axes | None = None) -> Axe
     values = [100 * max(0.0, row.interaction) for row in rows]
     fills = [ink["target"] if row.significant else ink["noise"] for row in rows]
     labels = [f"{'' if row.significant else NOISE}{shown[row.first]} × {shown[row.second]}" for row in rows]
-    draw_bars(ax, values, fills, labels, "interaction (% of the variance)")
-    ax.set_xlim(0, max(LEAST_PERCENT, 1.05 * max(values, default=0.0)))
+    known = [(row.low, row.high) for row in rows if row.low is not None and row.high is not None]
+    ends = [(100 * low, 100 * high) for low, high in known] if len(known) == len(rows) else None
+    draw_bars(ax, values, fills, labels, "interaction (% of the variance)", ends)
+    ax.set_xlim(0, max(LEAST_PERCENT, 1.05 * max([*values, *(high for _, high in ends or ())], default=0.0)))
     left = len(interactions.rows) - len(rows)
     more = f"; {left:,} weaker {'pair is' if left == 1 else 'pairs are'} not shown" if left else ""
     ax.set_title(f"{NOISE}no clear effect{more}", loc="left", fontsize="medium")

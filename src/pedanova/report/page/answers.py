@@ -358,7 +358,18 @@ def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[st
 
 
 PLANE = 7  # coarse cells of each parameter on the plane of two
-PAIR_COLUMNS = ("first", "second", "interaction", "closed", "additive", "redundancy", "p_adjusted", "significant")
+PAIR_COLUMNS = (
+    "first",
+    "second",
+    "interaction",
+    "closed",
+    "additive",
+    "redundancy",
+    "low",
+    "high",
+    "p_adjusted",
+    "significant",
+)
 DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 
 
@@ -378,7 +389,7 @@ def pairs(
     )
     return {
         "cells": result.cells,
-        "rows": rows_of(result.rows, PAIR_COLUMNS),
+        "rows": rows_of(result.rows, (*PAIR_COLUMNS, "significant")),
         "notes": [str(note) for note in result.notes],
     }
 
