@@ -7,7 +7,6 @@ import json
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from pedanova.analysis.analysis import Analysis
@@ -16,21 +15,9 @@ from pedanova.analysis.options import OBJECTIVE
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import TableColumn, draw_table
-from pedanova.cli.inputs import (
-    as_argument,
-    as_float,
-    estimation,
-    is_saved,
-    opened,
-    parse_numbers,
-    parse_smoothing,
-    questions_of,
-    rows_of,
-    source_opened,
-    split_names,
-    table_options,
-)
+from pedanova.cli.inputs import as_argument, as_float, is_saved, opened, question_of, split_names, table_options
 from pedanova.cli.output import answer, as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs
+from pedanova.cli.parser import BY_COMMAND
 from pedanova.data.options import RowOptions
 from pedanova.data.roles import ColumnRoles
 from pedanova.errors import Arg, QueryError
@@ -38,25 +25,13 @@ from pedanova.measures.advice.needed import first_stays
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances, is_narrow
 from pedanova.measures.question import DEFAULT, LEAST_TO_REDUCE
-from pedanova.measures.questions.ask import Comparison, check_names
+from pedanova.measures.questions.ask import check_names
 from pedanova.report.names import nesting_of
-from pedanova.report.terminal.tables import (
-    TerminalStyle,
-    declared,
-    draw_across,
-    draw_along,
-    draw_changes,
-    draw_importances,
-    draw_interactions,
-    draw_profile,
-    draw_reduction,
-    draw_seeds,
-    fill,
-)
+from pedanova.report.terminal import tables
+from pedanova.report.terminal.tables import TerminalStyle, draw_importances, fill
 from pedanova.space.exports import left_out
 
 if TYPE_CHECKING:
-    from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.next_trials import NextTrials
 
 BEST_ROWS = (
@@ -74,7 +49,7 @@ def run_roles(options: argparse.Namespace) -> int:
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     request = request_of(as_argument(OBJECTIVE, options.objective), RowOptions(**table))
     roles = roles_in(options.file, request, options.study)
-    return answer(options, roles, draw_roles, key="roles")
+    return answer(options, roles, draw_roles)
 
 
 def draw_roles(roles: ColumnRoles, look: TerminalStyle) -> str:
@@ -83,11 +58,20 @@ def draw_roles(roles: ColumnRoles, look: TerminalStyle) -> str:
     return "\n".join(fill(line, look.width, " " * (wide + 14)) for line in lines)
 
 
+def run_method(options: argparse.Namespace) -> int:
+    """Print the result of the method of `Analysis` that the command names."""
+    a = opened(options)
+    command = BY_COMMAND[options.command]
+    result = getattr(a, command.name)(**question_of(options))
+    notes = [*result.notes, *(a.notes if command.table_notes else ())]
+    return answer(options, result, getattr(tables, f"draw_{command.name}"), a=a, notes=notes)
+
+
 def run_analyze(options: argparse.Namespace) -> int:
     if options.roles:
         return run_roles(options)
-    a = opened(options)
-    result = a.importance(*questions_of(options), **estimation(options))
+    a, question = opened(options), question_of(options)
+    result = a.importance(**question)
     result = result.in_full() if options.columns == "all" else result
     if options.save:
         a.save(options.save, rows=options.save_rows)
@@ -101,15 +85,14 @@ def run_analyze(options: argparse.Namespace) -> int:
         words = draw_importances(result, look, nesting_of(a.data.tallies), next_step(a, result, options))
         if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
             return words
-        answers = a.compare(*questions_of(options), by="objective", **estimation(options))
+        answers = a.compare(**question, by="objective")
         table = draw_table(answers.printed(), width=look.width, colour=look.colour)
         return f"{words}\n\n{look.titled('Importance by objective', table, BEST_ROWS)}"
 
-    more = {"conclusion": result.summary(), "space": a.space.to_dict(), "good_values": dict(result.good)}
-    how: dict[str, Any] = {"about": ("target", "region", "baseline", "estimator"), "more": more}
     stop = stop_words(a, result, options.seed)
     own = [*result.notes, *([Note("answer", stop)] if stop else [])]
-    return answer(options, result, drawn, a=a, key="importance", **how, notes=[*own, *a.notes], aside=own, gap="\n")
+    more = {"space": a.space.to_dict(), "good_values": dict(result.good)}
+    return answer(options, result, drawn, a=a, more=more, notes=[*own, *a.notes], aside=own, gap="\n")
 
 
 def stop_words(a: Analysis, result: Importances, seed: int) -> str:
@@ -151,34 +134,16 @@ def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
     return next((f"{part:g}" for part in (0.2, 0.3) if len(a) * part >= inside), None)
 
 
-def run_profile(options: argparse.Namespace) -> int:
-    a = opened(options)
-    ladder = parse_numbers(options.ladder, "ladder", "must be a quantile, such as 0.1 for the best 10 %")
-    result = a.profile(rows_of(options.region, "region"), ladder=ladder, **estimation(options))
-    more = {"baseline": options.baseline}
-    return answer(options, result, draw_profile, a=a, about=("region", "estimator"), more=more, notes=result.notes)
-
-
-def run_interactions(options: argparse.Namespace) -> int:
-    a = opened(options)
-    cells = options.cells if options.cells == "auto" else as_float(options.cells)
-    whole = int(cells) if isinstance(cells, float) and cells.is_integer() else options.cells
-    how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-    result = a.interactions(*questions_of(options), order=options.order, cells=whole, **how)
-    return answer(options, result, draw_interactions, a=a, about=("target", "region", "cells"), notes=result.notes)
-
-
 def run_densities(options: argparse.Namespace) -> int:
     from pedanova.report.terminal.curves import draw_densities, draw_key
 
     a = opened(options)
     check_names(options.names, a.space)
-    target, region = questions_of(options)
-    how = {"estimator": options.estimator, "of": options.of, "seed": options.seed}
-    every = a.densities(None, target, region, smoothing=parse_smoothing(options.smoothing), **how)
-    ranked = None
-    if options.format == "text" or not options.names:
-        ranked = a.importance(target, region, **estimation(options))
+    question = question_of(options)
+    every = a.densities(
+        **{name: question[name] for name in ("target", "region", "smoothing", "estimator", "of", "seed")}
+    )
+    ranked = a.importance(**question) if options.format == "text" or not options.names else None
     names = dict.fromkeys(options.names or list(ranked or every)[:SHOWN])
     chosen = DensityTable([every[name] for name in names])
     words = chosen.densities[0].words
@@ -232,37 +197,22 @@ def density_columns(density: Densities) -> dict[str, list[Cell]]:
 
 
 def run_compare(options: argparse.Namespace) -> int:
-    target = as_float(options.target)
-    if target is None:
-        raise QueryError(f"--target {options.target!r} must be a quantile, such as 0.1 for the best 10 %")
     a = opened(options)
-    result = a.compare(target, seed=options.seed)
-
-    def drawn(result: Comparison[Any], look: TerminalStyle) -> str:
-        table = draw_table(result.printed(), width=look.width, colour=look.colour)
-        noise = "~ marks parameters without a clear effect. Measures without a significance test have no marks."
-        words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
-        meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
-        return words if look.alone else words + "\n\n" + "\n".join(meanings)
-
-    more = {"measures": result.to_dict(), "meanings": dict(result.meanings)}
-    return answer(options, result, drawn, key="measures", more=more, notes=[*result.notes, *a.notes], aside=())
+    result = a.compare(**question_of(options))
+    return answer(options, result, tables.draw_compare, notes=[*result.notes, *a.notes], aside=())
 
 
 def run_reduce(options: argparse.Namespace) -> int:
-    if options.to and options.format != "text":
+    if not options.to:
+        return run_method(options)
+    if options.format != "text":
         raise QueryError(f"--to {options.to} cannot be combined with --format {options.format}; choose one")
-    how = {name: getattr(options, name) for name in ("widen", "estimator", "seed")}
-    a = opened(options)
-    reduced = a.reduce(rows_of(options.target, "target"), options.keep, **how)
-    if options.to:
-        emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
-        notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
-        if not options.quiet:
-            complain(reduced.summary())
-        return 0
-    more = {"target": reduced.target, "space": reduced.space.to_dict(), "summary": reduced.summary()}
-    return answer(options, reduced, draw_reduction, a=a, key="verdicts", more=more, notes=[*reduced.notes, *a.notes])
+    reduced = opened(options).reduce(**question_of(options))
+    emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
+    notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
+    if not options.quiet:
+        complain(reduced.summary())
+    return 0
 
 
 def run_space(options: argparse.Namespace) -> int:
@@ -303,8 +253,7 @@ def run_across(options: argparse.Namespace) -> int:
     from pedanova.analysis.studies import across
     from pedanova.measures.studies.across import DRAWS
 
-    target, region = questions_of(options)
-    how = estimation(options) | {"target": target, "region": region}
+    how = question_of(options)
     if how["draws"] == DEFAULT.draws:
         how["draws"] = DRAWS
     places = [options.file, *options.others]
@@ -317,7 +266,7 @@ def run_across(options: argparse.Namespace) -> int:
             "across needs several studies; give more sources, or name the column of studies in ", Arg("group")
         )
     data, objective = places if options.group is None else options.file, as_argument(OBJECTIVE, options.objective)
-    result = across(data, objective, group=options.group, **how, **table_options(options))
+    result = across(data, objective, **how, **table_options(options))
     ranks = result.ranks
     more = {
         "studies": as_rows(result.studies.to_dict()),
@@ -333,7 +282,7 @@ def run_across(options: argparse.Namespace) -> int:
         },
         "disagreements": as_rows(result.disagreements.to_dict()),
     }
-    return answer(options, result, draw_across, about=("target", "region"), more=more, notes=result.notes)
+    return answer(options, result, tables.draw_across, more=more, notes=result.notes)
 
 
 def run_difference(options: argparse.Namespace) -> int:
@@ -346,44 +295,10 @@ def run_difference(options: argparse.Namespace) -> int:
     objective = as_argument(OBJECTIVE, options.objective)
     studies = named_analyses([options.file, *options.others], objective, table_options(options))
     first, second = studies
-    result = difference(
-        studies[first], studies[second], *questions_of(options), names=(first, second), **estimation(options)
-    )
-    relation = result.relation
-    more = {
-        "studies": list(result.names),
-        "relation": relation.kind,
-        "same_space": relation.space,
-        "drawn_differently": list(relation.drawn),
-    }
-    return answer(options, result, draw_changes, more=more, notes=result.notes)
+    result = difference(studies[first], studies[second], names=(first, second), **question_of(options))
+    return answer(options, result, tables.draw_difference, notes=result.notes)
 
 
-def run_along(options: argparse.Namespace) -> int:
-    a = source_opened(options)
-    at = parse_numbers(options.at, "at", "must be numbers, such as 1,5,50")
-    how = {"at": at, "among": options.among, **estimation(options)}
-    result = a.along(options.budget, *questions_of(options), **how)
-    more = {
-        "budget": result.name,
-        "full": result.full.budget,
-        "in_words": result.summary(),
-        "left_out": [{"budget": one.budget, "rows": one.rows, "why": one.why} for one in result.left_out],
-    }
-    return answer(options, result, draw_along, a=a, about=("target", "region", "since"), more=more, notes=result.notes)
-
-
-def run_seeds(options: argparse.Namespace) -> int:
-    a = source_opened(options)
-    result = a.seeds(rows_of(options.target, "target"))
-    about = ("configurations", "repeated", "target")
-    return answer(options, result, draw_seeds, a=a, about=about, notes=result.notes)
-
-
-NOT_IMPORTANCE = (
-    "A gain is an improvement over the default. Importance (pedanova analyze) says what makes a trial one of the best. "
-    "So the two rankings may differ."
-)
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."
 MARKED = (
     "To save these trials: --format csv -o next.csv. Keep the column pedanova_next in your log: it tells a later "
@@ -391,26 +306,9 @@ MARKED = (
 )
 
 
-def run_gains(options: argparse.Namespace) -> int:
-    a = opened(options)
-    result = a.gains(parse_default(options.default), rows_of(options.region, "region"), seed=options.seed)
-    more = {
-        "region": result.region,
-        "default": dict(result.default),
-        "best": dict(result.best),
-        "total": asdict(result.total),
-        "path": as_rows(result.path.to_dict()),
-        "safe": result.safe,
-        "safe_loss": result.safe_loss,
-        "tolerance": result.tolerance,
-    }
-    return answer(options, result, draw_gains, a=a, key="gains", more=more, notes=[*result.notes, *a.notes])
-
-
 def run_next(options: argparse.Namespace) -> int:
-    a = source_opened(options)
-    rules = " and ".join(f"({rule})" for rule in options.within or ()) or None
-    result = a.next_trials(options.number, options.goal, within=rules, seed=options.seed)
+    a = opened(options)
+    result = a.next_trials(**question_of(options))
     if options.format == "json":
         emit(result.to_json(), options.output)
         return 0
@@ -425,32 +323,6 @@ def run_next(options: argparse.Namespace) -> int:
 
 
 def run_brief(options: argparse.Namespace) -> int:
-    brief = opened(options).brief(seed=options.seed)
+    brief = opened(options).brief(**question_of(options))
     emit(brief.to_json() if options.format == "json" else f"{brief.to_text()}\n", options.output)
     return 0
-
-
-def draw_gains(gains: Gains, look: TerminalStyle) -> str:
-    """The table of gains as text, with the meaning of its columns and the steps from the default to the best values."""
-    from pedanova.measures.advice.gains import COLUMNS, default_in_words
-
-    default = default_in_words(gains, "--default NAME=VALUE")
-    words = look.titled(
-        gains.heading(), look.table(declared(gains)), default, f"{COLUMNS} {NOT_IMPORTANCE}", gains.summary()
-    )
-    if look.alone or not gains.path.rows:
-        return words
-    return f"{words}\n\n{look.titled('From the default to the best', look.table(declared(gains.path)))}"
-
-
-def parse_default(texts: Sequence[str] | None) -> dict[str, object] | None:
-    """Parse ``lr=1e-3,optimizer=adam`` to a dict; the values remain strings."""
-    if not texts:
-        return None
-    values: dict[str, object] = {}
-    for text in split_names(list(texts)) or []:
-        name, equal, value = text.partition("=")
-        if not equal or not name.strip() or not value.strip():
-            raise QueryError(f"--default {text!r} must be NAME=VALUE, such as lr=0.001")
-        values[name.strip()] = value.strip()
-    return values

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from pedanova.base.files import check_output_path
 from pedanova.base.kernel import library as kernel
 from pedanova.base.version import __version__
-from pedanova.cli.parser import COMMANDS, Command, build_parser, usage_of
+from pedanova.cli.parser import BY_COMMAND, COMMANDS, Command, build_parser, usage_of
 from pedanova.errors import PedanovaError, unknown_name
 
 if TYPE_CHECKING:
@@ -50,14 +50,13 @@ def is_source(text: str) -> bool:
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the options of a command; if a command or option is unknown, print one line and end the program."""
-    commands = {command.name: command for command in COMMANDS}
-    if arguments and arguments[0] not in commands and is_source(arguments[0]):
+    if arguments and arguments[0] not in BY_COMMAND and is_source(arguments[0]):
         arguments = ["analyze", *arguments]
-    known = arguments[0] if arguments and arguments[0] in commands and "_ARGCOMPLETE" not in os.environ else None
+    known = arguments[0] if arguments and arguments[0] in BY_COMMAND and "_ARGCOMPLETE" not in os.environ else None
     parser = build_parser(known)
     complete(parser)  # exits if the shell asked for completion
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in commands:
-        parser.error(unknown_name(arguments[0], tuple(commands), what="command", most=2))
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in BY_COMMAND:
+        parser.error(unknown_name(arguments[0], tuple(BY_COMMAND), what="command", most=2))
     options, rest = parser.parse_known_args(arguments)
     if options.command in BEHIND:  # names may also come after options
         getattr(options, BEHIND[options.command]).extend(text for text in rest if not text.startswith("-"))
@@ -65,7 +64,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if rest and options.command is not None:
         parser.prog = f"{parser.prog} {options.command}"  # the command whose --help describes its options
     if rest:
-        parser.error(left_over(commands.get(options.command), rest, getattr(options, "file", "")))
+        parser.error(left_over(BY_COMMAND.get(options.command), rest, getattr(options, "file", "")))
     return options
 
 
@@ -85,8 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         del lines["demo"]
         print(OVERVIEW.format(questions="\n".join(lines.values()), others="\n".join(others)), end="")
         return 0
-    module = next(command.module for command in COMMANDS if command.name == options.command)
-    run: Callable[[Any], int] = getattr(import_module(f"pedanova.cli.{module}"), f"run_{options.command}")
+    module = import_module(f"pedanova.cli.{BY_COMMAND[options.command].module}")
+    run: Callable[[Any], int] = getattr(module, f"run_{options.command}", None) or module.run_method
     try:
         for name in ("output", "save", "report"):  # checked before the long work
             if getattr(options, name, None) is not None:

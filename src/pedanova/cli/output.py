@@ -10,6 +10,8 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,12 @@ from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
 from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, shorten, wrapped
-from pedanova.cli.parser import COMMANDS
+from pedanova.cli.parser import BY_COMMAND
 from pedanova.data.observations import Observations
 from pedanova.data.options import Option
 from pedanova.report.sentences import contents_in_words, doubts_in_words, left_out_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
+from pedanova.space.parameters import Space
 
 MOST_SETTINGS = 4  # parameters of a row that is shown in one line
 NARROWEST, WIDEST, UNKNOWN = 40, 120, 100  # columns of a terminal, and of a file
@@ -136,9 +139,8 @@ def _settings(rows: Observations, row: int) -> str:
 
 def command_line(name: str, options: argparse.Namespace, *words: str, **changed: str) -> str:
     """The shell command `name` with the source and options of this call; `changed` contains new values for options."""
-    command = next(one for one in COMMANDS if one.name == name)
     given = vars(options) | changed
-    typed = as_typed(given, (option for option in command.options if option.group != "output"))
+    typed = as_typed(given, (option for option in BY_COMMAND[name].options if option.group != "output"))
     return " ".join(map(quoted, ["pedanova", name, shown_place(options.file), *words, *typed]))
 
 
@@ -192,8 +194,6 @@ def answer(
     draw: Callable[[Any, TerminalStyle], str],
     *,
     a: Analysis | None = None,
-    key: str | None = None,
-    about: Sequence[str] = (),
     more: Mapping[str, Any] | None = None,
     notes: Sequence[Note] | None = (),
     aside: Sequence[Note] | None = None,
@@ -201,9 +201,8 @@ def answer(
 ) -> int:
     """Print the result in the chosen format; the function `draw` makes the text.
 
-    JSON contains the attributes in `about`, the entries of `more`, and the rows. The rows have the name `key`, by
-    default the name of the command. With CSV, Markdown and LaTeX, notes go to the error stream; `aside` replaces them.
-    The string `gap` is printed between the heading and the text.
+    JSON contains what the command declares, the entries of `more`, and the rows. With CSV, Markdown and LaTeX, notes go
+    to the error stream; `aside` replaces them. The string `gap` is printed between the heading and the text.
     """
     if options.format == "text":
         headed = () if a is None else _guesses(a)
@@ -219,9 +218,30 @@ def answer(
     data: dict[str, Any] = {}
     if a is not None:
         data |= {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped}
-    data |= {name: getattr(result, name) for name in about}
+    command = BY_COMMAND[options.command]
+    roles = getattr(options, "roles", False)
+    data |= {} if roles else {name: one for entry in command.json for name, one in [member(result, entry, options)]}
     data |= more or {}
-    key = options.command if key is None else key
+    key = "roles" if roles else command.rows or command.name
     data |= {} if key in data else {key: as_rows(result.to_dict())}
     emit(as_json(data if notes is None else data | {"notes": list(notes)}), options.output)
     return 0
+
+
+def member(result: object, entry: str, options: argparse.Namespace) -> tuple[str, Any]:
+    """An attribute of the result (or an option) for JSON; "full=full.budget" has another name there."""
+    name, _, path = entry.partition("=")
+    path = path or name
+    value = attrgetter(path)(result if hasattr(result, path.partition(".")[0]) else options)
+    return name, plain(value() if callable(value) else value)
+
+
+def plain(value: Any) -> Any:
+    """A table as a list of its rows, a space or a row as a dict, and other values unchanged."""
+    if isinstance(value, Table):
+        return as_rows(value.to_dict())
+    if isinstance(value, Space):
+        return value.to_dict()
+    if isinstance(value, tuple):
+        return [plain(one) for one in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -16,7 +16,7 @@ from pedanova.analysis.analyze import analyze
 from pedanova.analysis.options import OBJECTIVE, TABLE
 from pedanova.analysis.watched import Watched
 from pedanova.base.terminal import printable
-from pedanova.cli.inputs import as_argument, estimation, is_saved, leave_out_group, opened, questions_of, table_options
+from pedanova.cli.inputs import as_argument, is_saved, leave_out_group, opened, question_of, table_options
 from pedanova.cli.output import as_typed, complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
@@ -57,18 +57,17 @@ def run_report(options: argparse.Namespace) -> int:
 
 def write_report(a: Analysis, path: str, options: argparse.Namespace) -> None:
     """Write the HTML report; with the default target and region, add a second question about the best rows."""
-    question = questions_of(options)
+    how = question_of(options)
+    question = how.pop("target"), how.pop("region")
     usual = (options.target, options.region) == USUAL_QUESTION
-    questions = [question, INNER] if usual else [question]
     title = getattr(options, "title", None) or Path(shown_place(options.file)).name
-    budget = getattr(options, "budget", None)
-    group = getattr(options, "group", None)
-    a.report(path, title=title, questions=questions, budget=budget, group=group, **estimation(options))
+    a.report(path, title=title, questions=[question, INNER] if usual else [question], **how)
 
 
 def run_explore(options: argparse.Namespace) -> int:
-    for name, rows in zip(("target", "region"), questions_of(options), strict=True):
-        if not isinstance(rows, Region):
+    question = question_of(options)
+    for name in ("target", "region"):
+        if not isinstance(question[name], Region):
             words = " cannot be used for a live page; use a quantile or a limit (<=V), and select rows on the page"
             raise QueryError(Arg(name, getattr(options, name)), words)
     leave_out_group(options)
@@ -87,14 +86,10 @@ def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched |
     from pedanova.report.live.server import explore
     from pedanova.report.live.session import Session
 
-    session = Session(
-        data,
-        title=options.title or Path(shown_place(options.file)).name,
-        start=questions_of(options),
-        options=estimation(options),
-        source=source_of(options),
-        group=options.group,
-    )
+    how = question_of(options)
+    start, group, _ = (how.pop("target"), how.pop("region")), how.pop("group"), how.pop("watch")
+    title = options.title or Path(shown_place(options.file)).name
+    session = Session(data, title=title, start=start, options=how, source=source_of(options), group=group)
     return explore(session, port=options.port, show=options.open, wait=False, watched=watched)
 
 

@@ -173,7 +173,7 @@ EXAMPLES = """
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its purpose, its options in the order of the help, and its examples."""
+    """One command: its purpose, its options in the order of the help, and how it is answered."""
 
     name: str
     what: str
@@ -182,6 +182,9 @@ class Command:
     names: str | None = None  # names of parameters after the source
     others: str | None = None  # further sources
     module: str = "answers"  # the module of this package that runs it
+    json: tuple[str, ...] = ()  # what JSON contains besides the rows: attributes of the result, or name=attribute
+    rows: str = ""  # the name of the rows in JSON, if it is not the name of the command
+    table_notes: bool = False  # whether the notes on the table are printed too
 
     @property
     def examples(self) -> str:
@@ -200,11 +203,14 @@ COMMANDS = (
         "analyze",
         "rank the hyperparameters of a table of trials",
         (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, COLUMNS, MOST, ROLES, *TALK),
+        json=("target", "region", "baseline", "estimator", "conclusion=summary"),
+        rows="importance",
     ),
     Command(
         "profile",
         "the ranking for several targets, from strict to wide",
         (*(o for o in QUESTION if o.name != "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK),
+        json=("region", "estimator", "baseline"),
     ),
     Command(
         "densities",
@@ -217,24 +223,33 @@ COMMANDS = (
         "pairs of parameters that interact",
         (*QUESTION, ORDER, CELLS, ESTIMATOR, BY_NAME["of"], SEED, *ROWS, TOP, *PRINT),
         SOURCE_HELP,
+        json=("target", "region", "cells"),
     ),
     Command(
         "compare",
         "PED-ANOVA and f-ANOVA of one study side by side",
         (*QUESTION[:2], BEST, WITHIN, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
+        json=("measures=to_dict", "meanings"),
+        rows="measures",
+        table_notes=True,
     ),
     Command(
         "reduce",
         "a smaller search space, with reasons",
         (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, SEED, *IN_MEMORY, TO, *PRINT),
         SOURCE_HELP,
+        json=("target", "space", "summary"),
+        rows="verdicts",
+        table_notes=True,
     ),
     Command(
         "gains",
         "how much is gained by tuning each parameter",
         (*QUESTION[:2], USED, WITHIN, DEFAULT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
+        json=("region", "default", "best", "total", "path", "safe", "safe_loss", "tolerance"),
+        table_notes=True,
     ),
     Command(
         "next",
@@ -252,24 +267,33 @@ COMMANDS = (
         "what matters at each budget (epochs, steps)",
         (BUDGET, AT, AMONG, *QUESTION[:2], BEST, PART, *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
+        json=("target", "region", "since", "budget=name", "full=full.budget", "in_words=summary", "left_out"),
     ),
     Command(
         "seeds",
         "how much of the result is due to the random seed",
         (*QUESTION[:3], *IN_MEMORY, STREAM, *PRINT),
         SOURCE_HELP,
+        json=("configurations", "repeated", "target"),
     ),
     Command(
         "across",
         "what matters over many studies",
         (GROUP, *OF_STUDIES, *PRINT),
         others="further studies (not together with --group)",
+        json=("target", "region"),
     ),
     Command(
         "difference",
         "what matters more in one study than in another",
         (*OF_STUDIES, *PRINT),
         others="the study to compare with",
+        json=(
+            "studies=names",
+            "relation=relation.kind",
+            "same_space=relation.space",
+            "drawn_differently=relation.drawn",
+        ),
     ),
     Command(
         "report",
@@ -305,6 +329,7 @@ COMMANDS = (
         module="pages",
     ),
 )
+BY_COMMAND = {command.name: command for command in COMMANDS}
 
 
 class Parser(argparse.ArgumentParser):

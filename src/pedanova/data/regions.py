@@ -82,25 +82,9 @@ class Region:
 
     @classmethod
     def parse(cls, value: object, name: str = "region") -> Region:
-        """A region from a number or a text.
+        """A region from a quantile (``0.1``, ``"10%"``) or a text: ``"0.1..0.3"``, ``"<=0.05"``, ``">=0.1,<=0.3"``.
 
-        Parameters
-        ----------
-        value
-            A quantile (``0.1``, ``"0.1"`` or ``"10%"``), two quantiles (``"0.1..0.3"``), or limits of the objective
-            (``"<=0.05"``, ``">=0.9"`` or ``">=0.1,<=0.3"``). A `Region` is returned unchanged.
-        name
-            The name of the argument, for error messages.
-
-        Returns
-        -------
-        Region
-            A value for `target` or `region`.
-
-        Raises
-        ------
-        QueryError
-            The text or number is not a region.
+        Error messages contain the `name` of the argument. A `Region` is returned unchanged.
         """
         if isinstance(value, Region):
             return value
@@ -124,18 +108,7 @@ class Region:
         return between(first, last, values=True)
 
     def text(self, dialect: Literal["python", "shell"]) -> str:
-        """The region as it is written in Python (``pa.at_most(0.05)``) or in a shell (``<=0.05``).
-
-        Parameters
-        ----------
-        dialect
-            ``"python"`` or ``"shell"``; ``str(region)`` is the region in words.
-
-        Returns
-        -------
-        str
-            A text that `parse` reads (``"shell"``), or a Python expression.
-        """
+        """The region as it is written in Python (``pa.at_most(0.05)``) or in a shell (``<=0.05``)."""
         low, high = self.low, self.high
         if self.kind == "quantile":
             low, high = float(low or 0), 1.0 if high is None else float(high)
@@ -284,6 +257,8 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
     rule = "a quantile above 0 and at most 1, such as 0.1 for the best 10 %"
     if zero:
         rule = rule.replace("above 0", "from 0")
+    if isinstance(value, Region) and value.kind == "quantile" and not value.low:
+        value = Fraction(1 if value.high is None else value.high)
     if isinstance(value, Fraction):
         part = value
     elif is_percentage(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pedanova.base.digits import chance, interval, percent, short
 from pedanova.base.names import short_names
@@ -27,11 +27,12 @@ from pedanova.data.regions import LEAST_TARGET
 from pedanova.data.regions import percent as part_in_words
 from pedanova.errors import Arg, Word, listed
 from pedanova.measures.importance import NEVER, Importance, Importances, is_faint, known_percent, marked_share
-from pedanova.measures.questions.ask import Profile, chosen_places
+from pedanova.measures.questions.ask import Comparison, Profile, chosen_places
 from pedanova.report.names import NO_NESTING, Nesting
 from pedanova.report.sentences import joined, meanings_of
 
 if TYPE_CHECKING:  # results of other commands
+    from pedanova.measures.advice.gains import Gains
     from pedanova.measures.interactions import Interactions
     from pedanova.measures.studies.across import Pooling
     from pedanova.measures.studies.budgets import Along
@@ -270,7 +271,7 @@ def meanings_in(columns: Sequence[TableColumn], meanings: Mapping[str, str], wid
     return " ".join(f"{name}: {text}" for name, text in meanings.items() if name in shown)
 
 
-def draw_reduction(reduced: ReducedSpace, look: TerminalStyle) -> str:
+def draw_reduce(reduced: ReducedSpace, look: TerminalStyle) -> str:
     """The verdicts of `reduce` as a table, the evidence, and the reasons; a narrow terminal gets no table."""
     width = look.width
     columns = [name_column([row.name for row in reduced.rows], width), *declared(reduced)[1:]]
@@ -407,7 +408,7 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
     return look.titled(words, look.table(columns))
 
 
-def draw_changes(differences: Differences, look: TerminalStyle) -> str:
+def draw_difference(differences: Differences, look: TerminalStyle) -> str:
     """A table of the importances in both studies, the clear differences in words, and the meaning of the columns."""
     from pedanova.measures.studies.study_difference import signed_percent
 
@@ -490,3 +491,30 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
 def draw_seeds(seeds: Seeds, look: TerminalStyle) -> str:
     """A table: how much of the variance is due to the seed, and how much parameters can explain at most."""
     return look.titled(seeds.heading(), look.table(declared(seeds)), CEILING, seeds.summary())
+
+
+NOT_IMPORTANCE = (
+    "A gain is an improvement over the default. Importance (pedanova analyze) says what makes a trial one of the best. "
+    "So the two rankings may differ."
+)
+
+
+def draw_gains(gains: Gains, look: TerminalStyle) -> str:
+    """The table of gains as text, with the meaning of its columns and the steps from the default to the best values."""
+    from pedanova.measures.advice.gains import COLUMNS, default_in_words
+
+    default = default_in_words(gains, "--default NAME=VALUE")
+    words = look.titled(
+        gains.heading(), look.table(declared(gains)), default, f"{COLUMNS} {NOT_IMPORTANCE}", gains.summary()
+    )
+    if look.alone or not gains.path.rows:
+        return words
+    return f"{words}\n\n{look.titled('From the default to the best', look.table(declared(gains.path)))}"
+
+
+def draw_compare(result: Comparison[Any], look: TerminalStyle) -> str:
+    table = draw_table(result.printed(), width=look.width, colour=look.colour)
+    noise = "~ marks parameters without a clear effect. Measures without a significance test have no marks."
+    words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
+    meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
+    return words if look.alone else words + "\n\n" + "\n".join(meanings)
