@@ -264,7 +264,7 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
     elif is_percentage(value):
         part = Fraction(Decimal(str(value).rstrip("% "))) / 100
     elif isinstance(value, bool) or not isinstance(value, Real | Decimal):
-        raise QueryError(Arg(name, value), f" must be {rule}; or use at_most(v), between(lo, hi)")
+        raise QueryError(Arg(name, shown=repr(value)), f" must be {rule}; or use at_most(v), between(lo, hi)")
     else:
         try:
             part = Fraction(Decimal(str(value)))
