@@ -6,16 +6,7 @@ import numpy as np
 
 import pedanova as pa
 from pedanova.base.progress import describe
-from pedanova.base.terminal import (
-    TableColumn,
-    draw_columns,
-    laid_out,
-    printable,
-    shorten,
-    sparkline,
-    text_table,
-    width_of,
-)
+from pedanova.base.terminal import TableColumn, laid_out, printable, shorten, sparkline, text_table, width_of
 from pedanova.measures.interactions import Interaction, Interactions
 
 HOSTILE = ["\x1b[31mred\x1b[0m", "two\nlines", "\x9b2J", "名前" * 20, "a" * 300, "\u202eabc"]
@@ -41,7 +32,7 @@ class TestColumns:
             TableColumn("kept", ["10.0%", "5.0%"]),
             TableColumn("leaves", ["x" * 12, "y"], leave=1),
         ]
-        wide, middle, narrow = (draw_columns(columns, width=width) for width in (100, 60, 30))
+        wide, middle, narrow = (text_table(columns, width=width) for width in (100, 60, 30))
         assert "█" * 20 in wide
         assert "leaves" in middle
         assert "█" * 20 not in middle
@@ -50,7 +41,7 @@ class TestColumns:
         assert "10.0%" in narrow
 
     def test_wide_letters_stay_in_line(self) -> None:
-        table = draw_columns([TableColumn("name", ["名前", "ab"], "name"), TableColumn("n", ["1", "22"])], width=40)
+        table = text_table([TableColumn("name", ["名前", "ab"], "name"), TableColumn("n", ["1", "22"])], width=40)
         assert {width_of(line) for line in table.splitlines()} == {8}
 
 

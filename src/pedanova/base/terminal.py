@@ -82,6 +82,7 @@ def sparkline(parts: list[float]) -> str:
 GAP = 2
 WIDEST_BAR, USUAL_BAR, LEAST_BAR = 20, 8, 4
 LEAST_NAME = 8
+ENDLESS = 10_000
 BOLD, FAINT, CYAN, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
 
 ColumnKind: TypeAlias = Literal["name", "words", "number", "bar"]
@@ -120,8 +121,8 @@ def fitted(columns: Sequence[TableColumn], width: int) -> list[TableColumn]:
     return [_drawn(column, size) if column.kind == "bar" else column for column in kept]
 
 
-def _safe(column: TableColumn, longest: int) -> TableColumn:
-    most = longest if column.kind == "name" else 200
+def _safe(column: TableColumn, longest: int, most: int = 200) -> TableColumn:
+    most = longest if column.kind == "name" else most
     return replace(column, title=shorten(column.title, most), cells=[shorten(cell, most) for cell in column.cells])
 
 
@@ -142,19 +143,28 @@ def _drawn(column: TableColumn, size: int) -> TableColumn:
     return replace(column, cells=cells, title=column.title[:size])
 
 
-def draw_columns(
-    columns: Sequence[TableColumn], *, width: int, colour: bool = False, faint: Collection[int] = ()
+def text_table(
+    columns: Sequence[TableColumn], *, width: int | None = None, colour: bool = False, faint: Collection[int] = ()
 ) -> str:
-    """A text table that fits `width`. With `colour`, bars are cyan and the rows in `faint` are dimmed."""
-    kept = fitted(columns, width)
+    """A text table that fits `width` (None: any width). With `colour`, bars are cyan and rows in `faint` are dimmed."""
+    kept = [_safe(column, ENDLESS, ENDLESS) for column in columns] if width is None else fitted(columns, width)
     lines = [[column.title for column in kept], *zip(*(column.cells for column in kept), strict=True)]
-    head, *rows = laid_out(lines, left=[i for i, column in enumerate(kept) if column.kind != "number"])
+    left = [i for i, column in enumerate(kept) if i == 0 or column.kind != "number"]
+    head, *rows = laid_out(lines, left=left, least=3 if width is None else 0)
     bars = [CYAN if column.kind == "bar" else "" for column in kept]
-    inked = [[_ink(cell, BOLD, colour) for cell in head]]
-    for i, row in enumerate(rows):
-        inks = [FAINT] * len(row) if i in faint else bars
-        inked.append([_ink(cell, ink, colour) for cell, ink in zip(row, inks, strict=True)])
-    return ruled(inked, [width_of(cell) for cell in head])
+    inks = [
+        [BOLD] * len(kept),
+        [""] * len(kept),
+        *([FAINT] * len(kept) if i in faint else bars for i in range(len(rows))),
+    ]
+    cells = [head, ["─" * width_of(cell) for cell in head], *rows]
+    if colour:
+        cells = [[*map(_inked, *both)] for both in zip(cells, inks, strict=True)]
+    return "\n".join((" " * GAP).join(line).rstrip() for line in cells)
+
+
+def _inked(text: str, ink: str) -> str:
+    return f"{ink}{text}{PLAIN}" if ink and text.strip() else text
 
 
 def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), least: int = 0) -> list[list[str]]:
@@ -167,24 +177,6 @@ def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), le
             [cell + gap if i in left else gap + cell for i, (cell, gap) in enumerate(zip(line, gaps, strict=True))]
         )
     return result
-
-
-def ruled(cells: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
-    """Join padded cells to text, with a horizontal line under the header."""
-    lines = [cells[0], ["─" * width for width in widths], *cells[1:]]
-    return "\n".join((" " * GAP).join(line).rstrip() for line in lines)
-
-
-def text_table(columns: Sequence[TableColumn]) -> str:
-    """A text table of unlimited width: names and words are left-aligned, numbers right-aligned."""
-    lines = [[column.title for column in columns], *zip(*(column.cells for column in columns), strict=True)]
-    left = [i for i, column in enumerate(columns) if i == 0 or column.kind == "words"]
-    cells = laid_out([[printable(cell) for cell in line] for line in lines], left=left, least=3)
-    return ruled(cells, [width_of(cell) for cell in cells[0]])
-
-
-def _ink(text: str, ink: str, colour: bool) -> str:
-    return f"{ink}{text}{PLAIN}" if colour and ink and text.strip() else text
 
 
 def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool = False) -> str:
@@ -200,4 +192,4 @@ def draw_table(columns: Sequence[TableColumn], *, width: int = 100, colour: bool
             line, taken = [first], first.width
         line.append(column)
         taken += GAP + column.width
-    return "\n\n".join(draw_columns(part, width=10_000, colour=colour) for part in [*parts, line])
+    return "\n\n".join(text_table(part, width=ENDLESS, colour=colour) for part in [*parts, line])

@@ -14,7 +14,7 @@ from pedanova.analysis.analyze import guess_space, request_of, roles_in
 from pedanova.analysis.options import OBJECTIVE
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table
-from pedanova.base.terminal import TableColumn, draw_table
+from pedanova.base.terminal import TableColumn
 from pedanova.cli.inputs import as_argument, as_float, is_saved, opened, question_of, split_names, table_options
 from pedanova.cli.output import answer, as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs
 from pedanova.cli.parser import BY_COMMAND
@@ -86,7 +86,7 @@ def run_analyze(options: argparse.Namespace) -> int:
         if look.alone or a.data.observations is None or len(a.data.observations.goals) < 2:
             return words
         answers = a.compare(**question, by="objective")
-        table = draw_table(answers.printed(), width=look.width, colour=look.colour)
+        table = look.folded(answers.printed())
         return f"{words}\n\n{look.titled('Importance by objective', table, BEST_ROWS)}"
 
     stop = stop_words(a, result, options.seed)
@@ -316,7 +316,7 @@ def run_next(options: argparse.Namespace) -> int:
 
     def drawn(trials: NextTrials, look: TerminalStyle) -> str:
         columns = [TableColumn("trial", [str(number) for number in range(1, len(trials) + 1)]), *trials.printed()]
-        table = draw_table(columns, width=look.width, colour=look.colour)
+        table = look.folded(columns)
         return look.titled("Run next", table, PREDICTED, MARKED, needed)
 
     return answer(options, result, drawn, a=a, notes=[*result.notes, *a.notes])

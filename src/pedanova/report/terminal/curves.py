@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import interval, percent, times
-from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, draw_columns, printable, shorten, width_of
+from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, printable, shorten, text_table, width_of
 from pedanova.measures.bins import Panel, ticks
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.importance import NEVER, OF_TRIALS, Importance, is_faint, marked_share
@@ -142,7 +142,7 @@ def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, 
         for t, r, i in zip(target, region, order, strict=True)
     ]
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
-    table = draw_columns(
+    table = text_table(
         [
             TableColumn("value", [labels[i] for i in order], "name"),
             TableColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),

@@ -14,12 +14,12 @@ from pedanova.base.table import Table, bar_parts
 from pedanova.base.terminal import (
     GAP,
     TableColumn,
-    draw_columns,
     draw_table,
     fitted,
     printable,
     shorten,
     sparkline,
+    text_table,
     width_of,
     wrapped,
 )
@@ -88,7 +88,10 @@ class TerminalStyle:
     most: int = 0  # rows that are shown; 0 for all
 
     def table(self, columns: Sequence[TableColumn], faint: Collection[int] = ()) -> str:
-        return draw_columns(columns, width=self.width, colour=self.colour, faint=faint)
+        return text_table(columns, width=self.width, colour=self.colour, faint=faint)
+
+    def folded(self, columns: Sequence[TableColumn]) -> str:
+        return draw_table(columns, width=self.width, colour=self.colour)
 
     def titled(self, title: str, table: str, *paragraphs: str) -> str:
         """A table below its title, and paragraphs about it; empty paragraphs are left out."""
@@ -111,7 +114,7 @@ def draw_importances(
     shown = [places[name] for name in nesting.order([row.name for row in printed]) if name in places]
     columns = importance_columns(importances, shown, nesting, look.width)
     if importances.full:
-        table = draw_table(columns, width=look.width, colour=look.colour)
+        table = look.folded(columns)
     else:
         table = look.table(columns, {i for i, place in enumerate(shown) if is_faint(printed[place])})
     table += left_in_words(printed[stop:])
@@ -513,7 +516,7 @@ def draw_gains(gains: Gains, look: TerminalStyle) -> str:
 
 
 def draw_compare(result: Comparison[Any], look: TerminalStyle) -> str:
-    table = draw_table(result.printed(), width=look.width, colour=look.colour)
+    table = look.folded(result.printed())
     noise = "~ marks parameters without a clear effect. Measures without a significance test have no marks."
     words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
     meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
