@@ -23,7 +23,7 @@ from pedanova.results import Across, Along, Importances, Interactions, ReducedSp
 pytestmark = pytest.mark.docs
 
 NOT_RUN = {
-    "object-stores.md": 2,
+    "object-stores.md": 1,
     "optuna-dashboard.md": 1,
     "scale.md": 1,
     "terminal.md": 1,

@@ -1,4 +1,4 @@
-"""One table, every engine: the same tallies, cell by cell, as plain NumPy."""
+"""One table, every engine: the same tallies, cell by cell, as plain NumPy, and the same answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import pedanova as pa
-from helpers import nasty
+from helpers import answers, nasty
+from pedanova.errors import QueryError
 
 Engine = Callable[[Path], tuple[object, pa.Scan]]
 OPTIONS: dict[str, Any] = {"space": nasty.SPACE, "reading": pa.Reading(outside="count")}
@@ -98,3 +99,70 @@ def test_executors_give_the_same_tallies(pool: str, tmp_path: Path) -> None:
     executor = ThreadPoolExecutor(2) if pool == "threads" else ProcessPoolExecutor(2, mp_context=get_context("spawn"))
     with executor:
         nasty.check(pa.analyze(folder, "loss", scan=pa.Scan(executor=executor), **OPTIONS))
+
+
+def loaded_sample(folder: Path, table: answers.Given) -> pa.Analysis:
+    answers.analyzed(table).save(folder / "saved.pedanova")
+    return pa.load(folder / "saved.pedanova")
+
+
+def loaded_hashes(folder: Path, table: answers.Given) -> pa.Analysis:
+    answers.analyzed(table).save(folder / "saved.pedanova", rows=False)
+    return pa.load(folder / "saved.pedanova")
+
+
+def streamed(folder: Path, table: answers.Given) -> pa.Analysis:
+    return answers.analyzed(table, answers.files(folder, table), pa.Scan(stream=True, threads=2))
+
+
+def pooled(folder: Path, table: answers.Given) -> pa.Analysis:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        return answers.analyzed(table, answers.files(folder, table), pa.Scan(executor=executor))
+
+
+def asked_of_duckdb(folder: Path, table: answers.Given) -> pa.Analysis:
+    import duckdb
+
+    frame = duckdb.sql(f"from '{answers.files(folder, table)}/*.parquet'")
+    return answers.analyzed(table, frame, pa.Scan(pushdown=True))
+
+
+def asked_of_polars(folder: Path, table: answers.Given) -> pa.Analysis:
+    import polars as pl
+
+    return answers.analyzed(table, pl.scan_parquet(answers.files(folder, table)), pa.Scan(pushdown=True))
+
+
+ROADS = [loaded_sample, loaded_hashes, streamed, pooled, asked_of_duckdb, asked_of_polars]
+REFUSED = {  # what needs all rows at once, or conditions on other columns
+    "several objectives": (streamed, pooled, asked_of_duckdb, asked_of_polars),
+    "conditions": (asked_of_duckdb, asked_of_polars),
+}
+
+
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.__name__)
+@pytest.mark.parametrize("kind", answers.TABLES)
+def test_every_road_leads_to_the_same_answers(kind: str, road: Any, tmp_path: Path) -> None:
+    table = answers.TABLES[kind]
+    if road in REFUSED.get(kind, ()):
+        with pytest.raises(QueryError):
+            road(tmp_path, table)
+    else:
+        answers.agree(road(tmp_path, table), answers.analyzed(table), values=road is not loaded_hashes)
+
+
+def test_added_parts_give_the_answers_of_all_rows() -> None:
+    """Samples of whole configurations add up, whichever part a row is in."""
+    table = answers.TABLES["repeats"]
+    first, *others = answers.thirds(table)
+    total = start = answers.analyzed(first)
+    for part in others:
+        total = total + answers.analyzed(part, levels=start.data.levels)
+    answers.agree(total, answers.analyzed(table, levels=start.data.levels))
+
+
+def test_idle_parameters_are_not_significant_because_runs_are_repeated() -> None:
+    """600 configurations with ten runs each, and no effect."""
+    found = [row for seed in range(12) for row in answers.analyzed(answers.idle(seed)).importance().values()]
+    assert len(found) == 24
+    assert sum(row.significant for row in found) <= 1

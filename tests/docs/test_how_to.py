@@ -12,7 +12,12 @@ from helpers.tools import need
 pytestmark = pytest.mark.docs
 
 PAGES = sorted(page for page in (ROOT / "docs/how-to").glob("*.md") if page.stem != "index")
-TOOLS = {"mlflow": "mlflow", "ray-tune": "ray.tune", "smac": "smac"}  # of pages that run a tool
+TOOLS = {
+    "delta-and-iceberg": "deltalake",
+    "mlflow": "mlflow",
+    "ray-tune": "ray.tune",
+    "smac": "smac",
+}  # of pages that run a tool
 LIGHT = [page for page in PAGES if page.stem not in TOOLS]
 HEAVY = [page for page in PAGES if page.stem in TOOLS]
 

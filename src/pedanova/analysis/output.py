@@ -14,7 +14,7 @@ from pedanova.base.table import PAINTERS, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
-from pedanova.counting.few_rows import sample_from, sample_kept
+from pedanova.counting.few_rows import hidden, sample_from, sample_kept
 from pedanova.counting.store import Stored, read_tallies, write_tallies
 from pedanova.data.observations import rows_from, rows_kept
 from pedanova.data.trials import Trials
@@ -22,9 +22,8 @@ from pedanova.errors import FormatError, PedanovaError
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, INNER, REGION, TARGET, How, Question
 from pedanova.measures.questions import ask
-from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.questions.trial_data import TrialData, sample_model
 from pedanova.measures.surrogate.estimate import MOST_ROWS
-from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.report.sentences import contents_in_words
 from pedanova.space.parameters import Space, in_words
 
@@ -131,8 +130,8 @@ class Output:
             Whether to save the rows too. With all rows, the file can answer every question (conditions, pairs,
             `reduce`, and the model for few rows). By default all rows are saved if there are at most 5,000. For longer
             tables, about 2,000 rows are saved, enough to recognise repeated configurations and copied columns. If
-            False, no rows are saved. Repeated rows of a configuration are then treated as independent, and a note
-            says so.
+            False, no values are saved, only the objectives of about 2,000 rows and a hash of their configurations, so
+            that repeated configurations are still recognised.
 
         Examples
         --------
@@ -322,7 +321,8 @@ def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
         return {"rows": rows_kept(data.observed())}
     if rows is None and data.row_sample is not None:
         return {"sample": sample_kept(data.row_sample.few)}
-    return {}
+    few = data.configurations if rows is False else None
+    return {} if few is None else {"sample": sample_kept(hidden(few))}
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
@@ -335,8 +335,7 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
             source = InMemory(observed, stored.levels.nan, threads)
             return {"observations": observed, "threads": threads, "_source": source}
         if "sample" in kept:
-            rows = next(iter(stored.tallies.values())).rows
-            return {"_sample": RowModel(space, sample_from(kept["sample"], space), sampled_from=rows)}
+            return {"_sample": sample_model(stored.tallies, sample_from(kept["sample"], space))}
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:

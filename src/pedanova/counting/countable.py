@@ -14,7 +14,7 @@ import numpy as np
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.base.notes import Count, Note, added, in_order
 from pedanova.counting.arrays import count_rows, kept_codes, kept_values
-from pedanova.counting.few_rows import FewRows, counted_rows, few_rows
+from pedanova.counting.few_rows import FewRows, configuration_sample, counted_rows, few_rows
 from pedanova.counting.levels import (
     LADDER,
     LARGEST_TALLIES,
@@ -72,6 +72,10 @@ class Countable(ABC):
         """The individual rows, for methods that need more than counts; None if the rows are not available."""
         return None
 
+    def sample(self) -> FewRows | None:
+        """A sample of whole configurations, if it is not made while the rows are counted."""
+        return None
+
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
         levels = levels_at(self.ranked(), self.direction, self.nan, quantiles, every=every)
         return replace(levels, several=self.several)
@@ -102,6 +106,7 @@ class Counted:
     notes: tuple[Note, ...]
     dropped: int
     moments: Moments | None
+    sample: FewRows | None = None  # of whole configurations, if it was made while the rows were counted
 
 
 def levels_for(source: Countable, levels: object) -> Levels:
@@ -145,7 +150,10 @@ def assembled(
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
     dropped = counts.rows - counts.counted
-    return Counted(source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=counts.moments)
+    known = counts.moments, counts.sample
+    return Counted(
+        source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=known[0], sample=known[1]
+    )
 
 
 def check_inside(tallies: Tallies, source: Countable) -> None:
@@ -232,6 +240,9 @@ class InMemory(Countable):
 
     def few(self) -> FewRows:
         return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
+
+    def sample(self) -> FewRows:
+        return configuration_sample(self.observed, self.nan, threads=self.threads)
 
     def describe_outside(self, name: str, parameter: Parameter, /) -> str:
         return describe_outside(self.observed.table[name], self.observed.columns[name], parameter)

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.files import Attachment
 from pedanova.base.kernel.selection import distinct
-from pedanova.base.threads import chunks
-from pedanova.data.column import Mask, cells_of, take
+from pedanova.base.threads import chunks, spread
+from pedanova.data.column import Column, Mask, cells_of, take
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import sign_of
 from pedanova.errors import FormatError
 from pedanova.space.grid import Cells, grid_of
-from pedanova.space.parameters import Space
+from pedanova.space.parameters import Float, Int, Parameter, Space
 
 Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
-AT_ONCE = 1 << 14  # rows that are hashed at a time, so that they stay in the cache
-AT_FIRST, EVEN = 8, 0.05  # one column first selects AT_FIRST times the rows, if it has enough distinct values
+Value = TypeVar("Value")
+AT_ONCE = 1 << 14  # rows whose configurations are numbered at a time, so that they stay in the cache
+MOST_COMPARED = 100  # tables with more parameters are not sampled
+SAMPLED = 2000  # the most rows of a sample that shows repeated configurations
+GOLDEN, FINENESS = 0.6180339887498949, 2.0**20 * 0.7548776662466927
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +40,9 @@ class FewRows:
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) the trial number, if there is such a column
     designed: bool = False  # whether some trials were proposed by `next_trials`
+    draws: Reals | None = None  # (rows,) for a sample of whole configurations: a number from each configuration
+    below: float = 1.0  # the sample has all rows whose number is below this
+    chance: float | None = None  # for a sample without values: the result of `coincidence`
 
     @property
     def order(self) -> Reals | None:
@@ -57,6 +63,9 @@ class FewRows:
             rows=self.rows[some],
             trials=None if self.trials is None else self.trials[some],
             designed=self.designed,
+            draws=None if self.draws is None else self.draws[some],
+            below=self.below,
+            chance=self.chance,
         )
 
 
@@ -84,32 +93,122 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
     return (digits * 4096 + powers).astype(np.uint64)
 
 
-def whole_configurations(observed: Observations, rows: Indices, most: int) -> Indices:
-    """A random sample of about `most` rows; of each configuration it contains either all rows or none."""
-    if most >= len(rows):
-        return rows
-    rng = np.random.default_rng(0xC0F)
-    columns = [observed.columns[name].values for name in sorted(observed.space)]
-    bits = [values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values for values in columns]
-    factors = [rng.integers(0, 2**64, dtype=np.uint64) | np.uint64(1) for _ in columns]
-    one = [k for k, values in enumerate(columns) if values.dtype.kind == "f"][:1]
-    if one and len(columns) > 1 and AT_FIRST * most < len(rows):  # for most rows, the hash of one column is enough
-        near = _hashed(rows, len(observed), [bits[one[0]]], factors[one[0] :], AT_FIRST * most / len(rows))
-        if abs(len(near) / (AT_FIRST * most) - 1.0) < EVEN:  # the column has many distinct values
-            rows = near
-    return _hashed(rows, len(observed), bits, factors, most / len(rows))
+def configuration_sample(observed: Observations, nan: NanPolicy, *, most: float = 1.0, threads: int = 1) -> FewRows:
+    """A sample of at most `SAMPLED` counted rows; of each configuration it contains either all rows or none.
+
+    Every engine chooses the same rows, and samples of parts are added with `strung_rows`. Only rows whose number from
+    their configuration is below `most` are considered.
+    """
+    rows = len(observed)
+    counted = counted_rows(observed, nan)
+    enough = min(most, 4.0 * SAMPLED / max(rows, 1))  # usually leaves more rows than needed
+
+    def below(limit: float) -> list[tuple[Indices, Reals]]:
+        def chosen(piece: slice) -> tuple[Indices, Reals]:
+            draws = draws_of(observed, piece)
+            kept = np.flatnonzero((draws < limit) & counted[piece])
+            return kept + piece.start, draws[kept]
+
+        return spread(chosen, chunks(rows, pieces=-(-rows // AT_ONCE)), threads=threads)
+
+    pieces = below(enough)
+    if enough < most and sum(len(chosen) for chosen, _ in pieces) <= SAMPLED:
+        pieces = below(most)
+    chosen = np.concatenate([np.empty(0, dtype=np.int64), *(one for one, _ in pieces)])
+    few = few_rows(observed, chosen)
+    draws = np.concatenate([np.empty(0), *(draws for _, draws in pieces)])
+    return bounded(replace(few, draws=draws, below=most))
 
 
-def _hashed(rows: Indices, every: int, bits: list[Any], factors: list[np.uint64], part: float) -> Indices:
-    """Choose some of `rows` (the fraction `part`) by a hash of their values; the table has `every` rows."""
-    least, chosen = np.uint64((1.0 - part) * 2.0**64), []
-    for piece in chunks(len(rows), pieces=len(rows) // AT_ONCE + 1):
-        some = piece if len(rows) == every else rows[piece]
-        keys = sum(own[some].astype(np.uint64, copy=False) * factor for own, factor in zip(bits, factors, strict=False))
-        if len(bits) > 1:
-            keys = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-        chosen.append(rows[piece][np.flatnonzero(keys >= least)])
-    return np.concatenate(chosen)
+def bounded(few: FewRows) -> FewRows:
+    """The part of a sample that has at most `SAMPLED` rows."""
+    if few.draws is None or len(few) <= SAMPLED:
+        return few
+    below = float(np.partition(few.draws, SAMPLED)[SAMPLED])
+    return replace(few.take(few.draws < below), below=below)
+
+
+def factors_of(parameter: Parameter) -> tuple[float, ...]:
+    """The factors by which the values of a parameter with numbers are multiplied in `mixed_draws`; empty for texts."""
+    labels = grid_of(parameter).labels
+    if isinstance(parameter, Float | Int):
+        ends = [parameter.low, parameter.high] if parameter.log else [parameter.high - parameter.low]
+    else:
+        numbers = [label for label in labels or () if isinstance(label, int | float)]
+        if not numbers or len(numbers) < len(labels or ()):
+            return ()
+        ends = [max(numbers) - min(numbers)]
+    return tuple(FINENESS / float(end) for end in ends if np.isfinite(float(end)) and end > 0) or (FINENESS,)
+
+
+def mixed_draws(
+    columns: Iterable[tuple[Value, Iterable[float]]],
+    floor: Callable[[Value], Value],
+    number: Callable[[float], Any] = float,
+) -> Value:
+    """A number from 0 to 1 for each row, from its values and their factors; equal rows have equal numbers.
+
+    The arithmetic is the same, to the last digit, for arrays and for expressions of a database.
+    """
+    total: Any = None
+    values: Any
+    for place, (values, factors) in enumerate(columns, start=1):
+        for factor in factors:
+            scaled: Any = values * number(factor)
+            part = (scaled - floor(scaled)) * number(1.0 + GOLDEN * place)
+            total = part if total is None else total + part
+    fraction: Value = total - floor(total)
+    return fraction
+
+
+def draws_of(observed: Observations, rows: slice) -> Reals:
+    """(rows,) The number of each row by `mixed_draws`; NaN if a value is missing, unless it is conditional."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return mixed_draws((_numbers(observed, name, rows) for name in sorted(observed.space)), np.floor)
+
+
+def _numbers(observed: Observations, name: str, rows: slice) -> tuple[Reals, tuple[float, ...]]:
+    column, parameter = observed.columns[name], observed.space[name]
+    column = Column(name, column.values[rows], column.labels, None if column.missing is None else column.missing[rows],
+                    column.located)  # fmt: skip
+    factors = factors_of(parameter)
+    if column.located or not factors:
+        values, factors = cells_of(column, grid_of(parameter)).astype(np.float64), (GOLDEN,)
+    elif column.labels is not None:
+        numbers = [float(label) if isinstance(label, int | float) else np.nan for label in column.labels]
+        values = np.array([*numbers, np.nan])[column.values]
+    else:
+        values = column.values.astype(np.float64)
+    absent = column.absent()
+    if absent.any():
+        values[absent] = 0.0 if parameter.when or column.located else np.nan
+    return values, factors
+
+
+def coincidence(few: FewRows) -> float:
+    """The probability that two different configurations have the same values in all columns, if columns are
+    independent; from pairs of rows of a sample."""
+    if few.chance is not None or few.draws is None:
+        return few.chance or 0.0
+    own = pairs_of(few.draws)
+    apart = len(few) ** 2 - own
+    same = 1.0
+    for name, cells in few.cells.items():
+        values = few.exact.get(name, cells)
+        same *= (pairs_of(values) - own) / max(apart, 1)
+    return same
+
+
+def pairs_of(values: NDArray[Any]) -> float:
+    """The number of pairs of rows with equal values; a pair may be the same row twice."""
+    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
+    return float(counts @ counts)
+
+
+def hidden(few: FewRows) -> FewRows:
+    """The same sample without values: only the objectives, and a number for each configuration."""
+    cells = {name: np.zeros(len(few), dtype=np.int32) for name in few.cells}
+    return replace(few, cells=cells, exact={}, trials=None, chance=coincidence(few))
 
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:
@@ -125,9 +224,9 @@ def sample_kept(few: FewRows) -> Attachment:
         arrays[f"cells {i}"] = cells
         if name in few.exact:
             arrays[f"exact {i}"] = few.exact[name]
-    if few.trials is not None:
-        arrays["trials"] = few.trials
-    return Attachment({"rows": len(few), "designed": few.designed}, arrays)
+    more = {"trials": few.trials, "draws": few.draws}
+    arrays |= {name: own for name, own in more.items() if own is not None}
+    return Attachment({"rows": len(few), "designed": few.designed, "below": few.below, "chance": few.chance}, arrays)
 
 
 def sample_from(attachment: Attachment, space: Space) -> FewRows:
@@ -144,15 +243,25 @@ def sample_from(attachment: Attachment, space: Space) -> FewRows:
     signed = arrays["signed"].astype(np.float64)
     if np.isnan(signed).any():
         raise FormatError("has rows without an objective")
-    return FewRows(cells, exact, signed, np.arange(rows), arrays.get("trials"), bool(about["designed"]))
+    below, chance = float(about["below"]), about["chance"]
+    draws = arrays["draws"].astype(np.float64)
+    if not np.all((draws >= 0.0) & (draws < below)):
+        raise FormatError("has numbers of configurations outside their range")
+    few = FewRows(cells, exact, signed, np.arange(rows), arrays.get("trials"), bool(about["designed"]))
+    return replace(few, draws=draws, below=below, chance=None if chance is None else float(chance))
 
 
 def strung_rows(parts: Iterable[FewRows]) -> FewRows:
+    """The rows of all parts together; samples become a sample of all parts."""
     parts = list(parts)
-    filled = [part for part in parts if len(part)] or parts
+    below = min(part.below for part in parts)
+    parts = [part if part.draws is None or part.below == below else part.take(part.draws < below) for part in parts]
+    filled = [part for part in parts if len(part)] or parts[:1]
     first = filled[0]
     numbered = all(part.trials is not None for part in filled)
-    return FewRows(
+    drawn = all(part.draws is not None for part in filled)
+    chances = [part.chance for part in filled if part.chance is not None]
+    together = FewRows(
         cells={name: np.concatenate([part.cells[name] for part in filled]) for name in first.cells},
         exact={
             name: np.concatenate([part.exact[name] for part in filled])
@@ -162,4 +271,9 @@ def strung_rows(parts: Iterable[FewRows]) -> FewRows:
         signed=np.concatenate([part.signed for part in filled]),
         rows=np.arange(sum(map(len, filled))),
         trials=np.concatenate([part.trials for part in filled if part.trials is not None]) if numbered else None,
+        designed=any(part.designed for part in parts),
+        draws=np.concatenate([part.draws for part in filled if part.draws is not None]) if drawn else None,
+        below=below,
+        chance=max(chances) if chances else None,
     )
+    return bounded(together)

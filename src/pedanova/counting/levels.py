@@ -131,6 +131,14 @@ class Levels:
         last = self.count if end is None else self._place(end, rows)
         return first, max(first, last)
 
+    def by_value(self, region: Region) -> Region:
+        """The same region with its quantiles replaced by thresholds of these levels."""
+        first, last = self.find(region, np.zeros(self.count, dtype=np.int64))
+        beyond = float(np.nextafter(self.sign * self.thresholds[first - 1], math.inf)) if first else -math.inf
+        ends = sorted(self.sign * end for end in (beyond, float(self.sign * self.thresholds[last - 1])))
+        low, high = (None if math.isinf(end) else float(end) for end in ends)
+        return Region("value", low, high)
+
     def _place(self, cut: Cut, rows: NDArray[np.int64]) -> int:
         """The number of levels that lie before `cut`; raises an error if `cut` is not a threshold."""
         if isinstance(cut, Quantile):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note, added
+from pedanova.counting.few_rows import FewRows, strung_rows
 from pedanova.counting.levels import LARGEST, Levels
 from pedanova.errors import Arg, MergeError
 from pedanova.space.grid import Grid, grid_of
@@ -362,6 +363,7 @@ class Counts:
     moments: Moments | None = None
     notes: list[Note] = field(default_factory=list)
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in none of the rows
+    sample: FewRows | None = None  # of whole configurations
 
     def add(self, other: Counts) -> Counts:
         """Add the counts of another part of the table to this object; `other` is not changed."""
@@ -380,6 +382,8 @@ class Counts:
         else:
             self.moments = self.moments + other.moments
         self.notes = added([*self.notes, *other.notes])
+        samples = [one for one in (self.sample, other.sample) if one is not None]
+        self.sample = strung_rows(samples) if samples else None
         return self
 
     @classmethod

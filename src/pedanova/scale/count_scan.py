@@ -34,7 +34,7 @@ from pedanova.data.vocabulary import FAILURES, OUTCOMES, words_of
 from pedanova.errors import Arg, DataError, PartError, QueryError, listed
 from pedanova.scale import parts
 from pedanova.scale.parts import FirstLook, Plan, SparseTable, directed, in_slices, light, named_in, spoken_for
-from pedanova.scale.pushdown import count_pushed, engine_of
+from pedanova.scale.pushdown import count_pushed, engine_of, sample_in_engine
 from pedanova.scale.sketch import SurveyedColumns
 from pedanova.scale.workers import SparkWorkers, StartOverError, Workers
 from pedanova.sources.registry import table_metadata
@@ -71,7 +71,7 @@ class Rescan(Countable):
                 self.workers.at_once(parts.count_part, plan, levels, what="rows to count")
                 for plan in in_slices(self.plan)
             ]
-            return Counts.beside(slices)
+            return replace(Counts.beside(slices), sample=None)  # no slice has whole configurations
         return self.workers.total(parts.count_part, Counts.sum, self.plan, levels, what="rows to count")
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
@@ -106,6 +106,9 @@ class Rescan(Countable):
         if self.engine is not None:
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows, to fit a model")
+
+    def sample(self) -> FewRows | None:
+        return None if self.engine is None else sample_in_engine(self.engine, self.plan, self.look.kept)
 
     def _gather_kept(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         """The same as `_gather`, from the objectives that the first reading kept."""
@@ -146,7 +149,7 @@ def count_table(scan: TableScan, request: TableOptions, options: Scan, levels: o
     metadata = table_metadata(scan.columns) or SourceMetadata()
     request = with_state_seen(with_names_told(request, metadata), scan)
     check_request(request, scan)
-    plan = Plan(directed(request, scan.columns, metadata), Space({}), (), trial=trial_column(scan.columns))
+    plan = Plan(directed(request, scan.columns, metadata), Space({}), ())
     workers = workers_for(scan, options, request.threads)
     while True:
         try:
@@ -274,7 +277,8 @@ def columns_needed(scan: TableScan, plan: Plan, space: Space) -> tuple[str, ...]
         if isinstance(name, str) and name
     ]
     chosen = spoken_for(replace(plan, needs=scan.columns))
-    wanted = dict.fromkeys([*space, *ties, *sorted(chosen)])
+    trial = trial_column(scan.columns)
+    wanted = dict.fromkeys([*space, *ties, *sorted(chosen), *([] if trial is None else [trial])])
     scan.check(list(wanted))
     return tuple(wanted)
 

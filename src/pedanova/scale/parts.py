@@ -20,7 +20,7 @@ from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
 from pedanova.counting.arrays import RunningCounts, kept_codes, kept_values, sum_moments, usable
-from pedanova.counting.few_rows import FewRows, counted_rows, few_rows, strung_rows
+from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sample, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
@@ -47,7 +47,6 @@ class Plan:
     space: Space
     needs: tuple[str, ...]  # columns to read
     texts: tuple[str, ...] = ()  # parameters whose numbers are stored as text
-    trial: str | None = None  # the column that numbers the trials
 
     @property
     def objective(self) -> str:
@@ -154,7 +153,12 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
         running.add(observed, codes)
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
-        total.add(Counts(len(observed), rows, {}, moments, list(observed.notes), observed.idle))
+        sample = None
+        if len(plan.space) <= MOST_COMPARED:
+            most = 1.0 if total.sample is None else total.sample.below
+            trials = trial_numbers(observed.table, len(observed), ordered=False)
+            sample = configuration_sample(replace(observed, trials=trials), plan.nan, most=most, threads=threads)
+        total.add(Counts(len(observed), rows, {}, moments, list(observed.notes), observed.idle, sample))
     total.tables.update(running.take())  # every batch of a part has all its columns
     return total
 
@@ -265,9 +269,8 @@ def digits_of_part(
 
 def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
     """The individual kept rows of a part; None if the part is empty."""
-    whole = plan if plan.trial is None else replace(plan, needs=tuple(dict.fromkeys([*plan.needs, plan.trial])))
     pieces = []
-    for observed in batches_of(part, whole, meter):
+    for observed in batches_of(part, plan, meter):
         trials = trial_numbers(observed.table, len(observed), ordered=False)
         rows = np.flatnonzero(counted_rows(observed, plan.nan))
         pieces.append(few_rows(replace(observed, trials=trials), rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -10,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
+from pedanova.counting.few_rows import GOLDEN, SAMPLED, FewRows, configuration_sample, factors_of, mixed_draws
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import cells_of
+from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, QueryError, Word
-from pedanova.scale.parts import Plan, conditional
+from pedanova.scale.parts import Plan, conditional, observe
 from pedanova.sources.scans.batches import is_ibis
 from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.tables.frames import read_frame
@@ -154,6 +157,38 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
                 some = columns[key].values > 0
                 np.add.at(sums, (level[some], cells[some]), odd)
     return [counts, sums]
+
+
+def sample_in_engine(frame: Any, plan: Plan, rows: int) -> FewRows:
+    """The rows of a sample of whole configurations; the engine computes the number of each row and selects by it."""
+    number = literal_of(frame)
+    columns = [
+        (_value(name, plan.space[name]), factors_of(plan.space[name]) or (GOLDEN,)) for name in sorted(plan.space)
+    ]
+    draws = mixed_draws(columns, lambda scaled: scaled.floor().cast(nw.Float64), number)
+    lazy: Any = nw.from_native(frame).lazy().with_columns(draws.alias(VALUE))
+    limit = 2.0 * SAMPLED / max(rows, 1)
+    while True:
+        some = lazy if limit >= 1.0 else lazy.filter(nw.col(VALUE) < number(limit))
+        records = read_frame(some.select(*plan.needs).collect("pyarrow").to_native())
+        observed = observe(records, plan)
+        trials = trial_numbers(observed.table, len(observed), ordered=False)
+        few = configuration_sample(replace(observed, trials=trials), plan.nan, most=min(limit, 1.0))
+        if limit >= 1.0 or few.below < limit:
+            return few
+        limit *= 8.0
+
+
+def _value(name: str, parameter: Parameter) -> Any:
+    """An expression for the value of a parameter as a double; null if it is missing or infinite."""
+    number = nw.col(name).cast(nw.Float64) if factors_of(parameter) else None
+    if number is not None:
+        return nw.when(~absent(number) & number.is_finite()).then(number)
+    grid = grid_of(parameter)
+    cell: Any = nw.lit(float(grid.outside))
+    for label, place in zip(grid.labels or (), grid.match(grid.labels or ()), strict=True):
+        cell = nw.when(nw.col(name) == nw.lit(label)).then(nw.lit(float(place))).otherwise(cell)
+    return nw.when(~nw.col(name).is_null()).then(cell)
 
 
 def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:

@@ -19,8 +19,7 @@ from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
 from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, table_metadata
 from pedanova.sources.scans.objects import ObjectFile, is_object
-from pedanova.sources.scans.scan import is_small_file, scan_of, scan_snapshot
-from pedanova.sources.scans.warehouses import is_warehouse, snapshot_at, snapshot_of, table_kind
+from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import frames
 from pedanova.sources.tables.frames import as_names
 from pedanova.sources.tables.json_text import open_dicts, read_rows
@@ -72,12 +71,7 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
         place = os.fspath(data)
         if is_object(place):
             return read_object(place, delimiter)
-        table = table_kind(place)
-        if table is not None:
-            return scan_snapshot(snapshot_at(place, table)).load()
         return read_place(place, study, delimiter)
-    if is_warehouse(data):
-        return scan_snapshot(snapshot_of(data)).load()
     kind = find_kind("object", data)
     if kind is not None:
         return read_as(kind, data, study)
@@ -102,7 +96,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
         place = os.fspath(data)
         if not place:
             raise DataError("the path is empty; name a file or a folder, such as . for this folder")
-        small = not stream and is_small_file(place) and table_kind(place) is None
+        small = not stream and is_small_file(place)
         if not is_object(place) and (is_url(place) or is_log(place) or small):
             return data
     scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
@@ -112,8 +106,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
         return data
     if stream or (stream is None and scan.is_large):
         return scan
-    far = is_object(data) or scan.is_warehouse
-    return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost or far else data
+    return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost or is_object(data) else data
 
 
 def read_object(place: str, delimiter: str | None) -> Records:

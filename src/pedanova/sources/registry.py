@@ -47,8 +47,6 @@ TABLES = tuple(
          "pedanova analyze trials.json --objective error"),
         ("JSON lines", "suffix .jsonl, .ndjson, .jsonl.gz", "pedanova analyze trials.jsonl --objective error"),
         ("Parquet, Arrow IPC", "suffix .parquet, .arrow, .feather", "pedanova analyze trials.parquet --objective f1"),
-        ("Delta, Iceberg", "a folder with _delta_log; a file ….metadata.json; tables of deltalake and pyiceberg",
-         "pedanova analyze s3://lake/trials --objective f1"),
     )
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (

@@ -18,7 +18,7 @@ from pyarrow import table as arrow_table
 import pedanova as pa
 from helpers import nasty
 from helpers.object_store import KEYS, Road, bad_road, environment, s3_server, upload
-from pedanova.errors import FormatError, MissingLibraryError, PedanovaError
+from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.scans import objects
 from pedanova.sources.scans.scan import scan_of
 
@@ -36,6 +36,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         parquet.write_table(table, folder / "keyed" / f"year={year}" / "a.parquet", row_group_size=100)
     (folder / "trials.csv").write_text("lr,loss\n" + "".join(f"{i / 99},{(i / 99 - 0.3) ** 2}\n" for i in range(99)))
     (folder / "broken.parquet").write_bytes(b"PAR1 this is none")
+    for log in ("delta/_delta_log/0.json", "hudi/.hoodie/hoodie.properties", "iceberg/metadata/0.metadata.json"):
+        (folder / log).parent.mkdir(parents=True)
+        (folder / log).write_text("{}")
+        inside = folder / log.split("/")[0] / "data"
+        inside.mkdir()
+        for name in "ab":
+            parquet.write_table(arrow_table({"x": [1.0, 2.0], "loss": [1.0, 2.0]}), inside / f"{name}.parquet")
     return folder
 
 
@@ -63,6 +70,17 @@ def test_columns_that_stand_in_the_path() -> None:
     assert set(a.space) == {"x", "year"}
     assert len(a) == 800
     assert pa.analyze("s3://data/keyed/**/a.parquet", "loss").data.tallies == a.data.tallies
+
+
+@pytest.mark.parametrize("kind", ["Delta", "Hudi", "Iceberg"])
+@pytest.mark.usefixtures("port")
+def test_files_that_may_be_outdated_are_refused(files: Path, kind: str) -> None:
+    for place in (f"{files}/{kind.lower()}", f"s3://data/{kind.lower()}"):
+        for inside in ("", "/data", "/*/*.parquet"):
+            for stream in (None, True):
+                with pytest.raises(DataError, match=f"the {kind} table .* with Polars or DuckDB"):
+                    pa.analyze(place + inside, "loss", scan=pa.Scan(stream=stream))
+    assert len(pa.analyze(files / kind.lower() / "data" / "a.parquet", "loss", scan=pa.Scan(stream=True))) == 2
 
 
 @pytest.mark.usefixtures("port")

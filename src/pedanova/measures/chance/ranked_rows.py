@@ -91,7 +91,8 @@ def ranked_rows(space: Space, few: FewRows) -> RankedRows:
     """Rank the rows by their objective, where lower is better; one that is not a number is ranked last."""
     arrangement = arranged(space, few.cells, doubled_ranks(few.signed))
     places = arrangement.places(few.cells)
-    keys, trials = keys_of(arrangement, places, few.exact), few.order
+    keys = keys_of(arrangement, places, few.exact) if few.draws is None else few.draws.view(np.uint64)
+    trials = few.order
     order = np.lexsort((np.zeros(len(few.rows)) if trials is None else trials, keys, few.signed))
     columns = places[order], keys[order], few.signed[order], few.rows[order]
     return RankedRows(arrangement, *columns, None if trials is None else trials[order], few.designed)

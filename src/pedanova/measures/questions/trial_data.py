@@ -30,7 +30,7 @@ from pedanova.counting.contrasts import (
     slices_of,
 )
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
-from pedanova.counting.few_rows import counted_rows, few_rows, whole_configurations
+from pedanova.counting.few_rows import MOST_COMPARED, FewRows, counted_rows, few_rows, strung_rows
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
@@ -47,7 +47,6 @@ from pedanova.space.parameters import Space
 
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
-COMPARED_ROWS, MOST_COMPARED = 2000, 100  # rows and parameters of a long table that are searched for copies
 MODELLED_ROWS = 2000  # rows of a long table that a model for advice is fitted to
 
 
@@ -63,7 +62,7 @@ class TrialData:
     observations: Observations | None = field(default=None, repr=False)  # None after loading or adding
     threads: int = field(default=1, repr=False)
     _model: RowModel | None = field(default=None, repr=False)  # the model of all rows, if these rows are a selection
-    _sample: RowModel | None = field(default=None, repr=False)  # a sample of the table that these rows were taken from
+    _sample: RowModel | None = field(default=None, repr=False)  # a sample of whole configurations of the table
     _moments: Moments | None = field(default=None, repr=False)  # given if the rows are no longer available
     _source: Countable | None = field(default=None, repr=False)  # counts the rows again
 
@@ -79,6 +78,7 @@ class TrialData:
             dropped=counted.dropped,
             observations=source.observed if isinstance(source, InMemory) else None,
             threads=threads,
+            _sample=None if counted.sample is None else sample_model(counted.tallies, counted.sample),
             _moments=counted.moments,
             _source=source,
         )
@@ -133,16 +133,20 @@ class TrialData:
     @cached_property
     def row_sample(self) -> RowModel | None:
         """A sample of the rows, used to detect copies, repeats and adaptive samplers if a full model is too slow."""
-        observed = self.observations
         if self._sample is not None:
-            return self._sample
-        if observed is None or not MOST_ROWS < self.rows <= LARGE or len(self.tallies) > MOST_COMPARED:
+            return self._sample if len(self._sample.few) >= FEWEST_ROWS else None
+        if self._source is None or len(self.tallies) > MOST_COMPARED or self.row_model is not None:
             return None
-        counted = np.flatnonzero(counted_rows(observed, self.levels.nan))
-        chosen = whole_configurations(observed, counted, COMPARED_ROWS)
-        if len(chosen) < FEWEST_ROWS:
-            return None
-        return RowModel(self.space, few_rows(observed, chosen), sampled_from=self.rows)
+        few = self._source.sample()
+        return None if few is None or len(few) < FEWEST_ROWS else sample_model(self.tallies, few)
+
+    @property
+    def configurations(self) -> FewRows | None:
+        """A sample of whole configurations, also of a small table; None if the rows are not available."""
+        if self._sample is not None:
+            return self._sample.few
+        known = self._source is not None and len(self.tallies) <= MOST_COMPARED
+        return self._source.sample() if known else None  # type: ignore[union-attr]
 
     @cached_property
     def row_draw(self) -> RowModel:
@@ -385,8 +389,11 @@ class TrialData:
 
     def __add__(self, other: Self) -> Self:
         check_alike(self, other)
-        lost = [note for one in (self, other) for note in one.lost_repeats("rows were added from several tables")]
         tallies = {name: tally + other.tallies[name] for name, tally in self.tallies.items()}
+        samples = self.configurations, other.configurations
+        both = strung_rows([few for few in samples if few is not None]) if None not in samples else None
+        why = "rows were added from several tables"
+        lost = [note for one in (self, other) for note in one.lost_repeats(why)] if both is None else []
         one, two = self.moments_to_keep(), other.moments_to_keep()
         return type(self)(
             objective=self.objective,
@@ -395,6 +402,7 @@ class TrialData:
             notes=in_order(added([*self.notes, *other.notes, *lost[:1]])),
             dropped=self.dropped + other.dropped,
             threads=self.threads,
+            _sample=None if both is None else sample_model(tallies, both),
             _moments=one + two if one is not None and two is not None else None,
         )
 
@@ -484,6 +492,12 @@ def as_key(value: object) -> Hashable:
         return None if None in keys else (type(value).__name__, *keys)
     plain = value is None or isinstance(value, str | int | float | Region)
     return (type(value).__name__, value) if plain else None
+
+
+def sample_model(tallies: Tallies, few: FewRows) -> RowModel:
+    """The model of a sample of the rows that were counted."""
+    space = Space({name: tally.parameter for name, tally in tallies.items()})
+    return RowModel(space, few, sampled_from=first(tallies).rows)
 
 
 def first(tallies: Tallies) -> Tally:

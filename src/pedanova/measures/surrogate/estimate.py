@@ -376,10 +376,13 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
     if model is None:
         return query.contrasts
     masks = query.masks
-    spans = None if masks is not None else query.spans(model.ranks)
     if masks is not None:
         target, region = (mask[model.rows.rows] for mask in masks)
-    elif spans is not None:
+    elif query.bands and query.foreign:
+        levels = query.data.levels
+        bands = (levels.by_value(one) for one in query.bands)
+        target, region = (model.between(model.ranks.range_of(one, levels.direction)) for one in bands)
+    elif (spans := query.spans(model.ranks)) is not None:
         target, region = (model.between(span) for span in spans)
     else:
         return query.contrasts

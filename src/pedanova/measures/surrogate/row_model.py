@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.base.threads import RESULTS, one_thread
-from pedanova.counting.few_rows import FewRows
+from pedanova.counting.few_rows import FewRows, coincidence, pairs_of
 from pedanova.data.column import Mask
 from pedanova.measures.chance.permutation_test import PermutationTest
 from pedanova.measures.chance.ranked_rows import (
@@ -25,7 +25,7 @@ from pedanova.measures.chance.ranked_rows import (
 )
 from pedanova.measures.surrogate.fit import FittedModel, fit, is_complete
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange, StackedGrids
-from pedanova.measures.surrogate.sampler import configurations_of, has_excess_repeats, sampler_of
+from pedanova.measures.surrogate.sampler import configurations_of, has_excess_repeats, is_excess, sampler_of
 from pedanova.measures.surrogate.summaries import (
     EstimatedShares,
     LeaveOneOut,
@@ -116,8 +116,11 @@ class RowModel:
         count = exact = int(self.owner.max(initial=-1)) + 1
         if count < len(rows):
             exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
-        again = count < len(rows) and has_excess_repeats(configurations_of(rows))
         every = self.sampled_from or len(rows)
+        if self.few.draws is not None:  # from each configuration, all rows are in the sample
+            again = is_excess(pairs_of(self.few.draws) - len(rows), coincidence(self.few) * len(rows) * every)
+        else:
+            again = count < len(rows) and has_excess_repeats(configurations_of(rows))
         many, same = (round(one * every / len(rows)) for one in (count, len(rows) - exact))
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
@@ -254,6 +257,8 @@ class RowModel:
         """Whether the sampler preferred good configurations."""
         if self.around is None and self._fitted:
             return next(iter(self._fitted.values())).sampler.adaptive
+        if self.few.chance is not None:  # the values are not known
+            return False
         return self.rows.designed or sampler_of(configurations_of(self.rows), self.dependence).adaptive
 
     def between(self, span: RankRange) -> Mask:

@@ -143,8 +143,12 @@ def has_excess_repeats(configurations: Configurations) -> bool:
     same = 1.0
     for column in configurations.places[configurations.owner][:, : configurations.arrangement.varying].T:
         same *= float(((np.bincount(column) / rows) ** 2).sum())
-    expected = same * rows * (rows - 1) / 2.0
-    return pairs > expected + 5.0 * math.sqrt(expected) + 5.0
+    return is_excess(2.0 * pairs, same * rows * (rows - 1))
+
+
+def is_excess(repeated: float, expected: float) -> bool:
+    """Whether there are clearly more ordered pairs of equal rows than expected."""
+    return repeated / 2.0 > expected / 2.0 + 5.0 * math.sqrt(expected / 2.0) + 5.0
 
 
 def is_stepwise(configurations: Configurations) -> bool:

@@ -231,7 +231,7 @@ def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
         if hasattr(plan, "collect_schema"):
             rows = plan.select(sys.modules["polars"].len()).collect().item()
             return tuple(plan.collect_schema().names()), int(rows)
-        rows = plan.count().execute() if is_ibis(plan) else plan.count("*").fetchone()[0]
+        rows = plan.count().execute() if is_ibis(plan) else plan.count("*").fetchall()[0][0]
         return tuple(plan.columns), int(rows)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -133,17 +133,27 @@ def below(place: str, folder: str) -> list[str]:
         raise DataError(f"{shown_address(place)}: a web server cannot list its files; name one file")
     address = urlsplit(place)
     filesystem, path = opened_store(address._replace(path=folder.rstrip("/")).geturl())
-    wanted = fs.FileSelector(path, recursive=True, allow_not_found=True)
-    try:
-        with plain_words(place):
-            infos = retried(lambda: filesystem.get_file_info(wanted))
-    except OSError as error:
-        raise DataError(f"{error}; check the address and your permissions") from None
+    infos = _found(place, filesystem, fs.FileSelector(path, recursive=True, allow_not_found=True))
     files = sorted(info.path for info in infos if info.type.name == "File")
     relative = [file.removeprefix(path).lstrip("/") for file in files]
     shown = [name for name in relative if not any(part.startswith((".", "_")) for part in name.split("/"))]
     base = folder.rstrip("/")
     return [address._replace(path=f"{base}/{name}").geturl() for name in shown]
+
+
+def folders_among(place: str, paths: Sequence[PurePath]) -> list[PurePath]:
+    """Those of `paths` in the store of `place` that are folders."""
+    filesystem, root = opened_store(urlsplit(place)._replace(path="").geturl())
+    infos = _found(place, filesystem, [f"{root}/{str(path).lstrip('/')}" for path in paths])
+    return [path for path, info in zip(paths, infos, strict=True) if info.type.name == "Directory"]
+
+
+def _found(place: str, filesystem: Any, wanted: Any) -> list[Any]:
+    try:
+        with plain_words(place):
+            return list(retried(lambda: filesystem.get_file_info(wanted)))
+    except OSError as error:
+        raise DataError(f"{error}; check the address and your permissions") from None
 
 
 def as_expression(pattern: str) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import glob
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -24,14 +24,15 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
 from pedanova.sources.scans import batches
-from pedanova.sources.scans.objects import ObjectFile, find_objects, is_object, located, path_of, shown_address
-from pedanova.sources.scans.warehouses import (
-    Snapshot,
-    check_no_table,
-    is_warehouse,
-    snapshot_at,
-    snapshot_of,
-    table_kind,
+from pedanova.sources.scans.objects import (
+    ObjectFile,
+    below,
+    find_objects,
+    folders_among,
+    is_object,
+    located,
+    path_of,
+    shown_address,
 )
 from pedanova.sources.tables.files import Stamp, check_steady, kind_of
 from pedanova.sources.tables.frames import read_frame
@@ -43,6 +44,8 @@ SMALL_BYTES = 20_000_000  # bytes of a file that is certainly small
 ROWS_A_PART = 8_000_000  # a file with more rows is split between row groups
 ASKED_AT_ONCE = 16  # requests to a store at a time
 LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
+MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata": "Iceberg"}  # folders that only such tables have
+ICEBERG = ".metadata.json"  # the suffix of files with the state of an Iceberg table
 
 
 class Part(Protocol):
@@ -138,10 +141,6 @@ class TableScan:
         return self.size > LARGE_BYTES if self.rows is None else self.rows > LARGE
 
     @property
-    def is_warehouse(self) -> bool:
-        return isinstance(self.parts[0], Snapshot)
-
-    @property
     def is_spark(self) -> bool:
         return isinstance(self.parts[0], SparkPart)
 
@@ -177,22 +176,29 @@ def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -
         name = f"a {type(data).__module__.partition('.')[0]} {type(data).__name__}"
         columns, rows = batches.plan_size(data)
         return TableScan(name, columns, (FramePart(data, name),), rows=rows)
-    return scan_snapshot(snapshot_of(data)) if is_warehouse(data) else None
+    return None
 
 
-def scan_snapshot(table: Snapshot) -> TableScan:
-    return TableScan(table.name, table.columns, (table,), table.rows, table.size)
+def check_no_warehouse(place: str, paths: Iterable[PurePath]) -> None:
+    """Raise an error if files belong to a Delta, Iceberg or Hudi table, because some of its files may be outdated."""
+    marks = {folder / mark: kind for path in paths for folder in path.parents for mark, kind in MARKS.items()}
+    far = is_object(place)
+    for mark in folders_among(place, list(marks)) if far else [mark for mark in marks if Path(mark).is_dir()]:
+        inside = below(place, str(mark)) if far else map(str, Path(mark).iterdir())
+        if marks[mark] != "Iceberg" or any(name.partition("?")[0].endswith(ICEBERG) for name in inside):
+            raise DataError(
+                f"{shown_address(place) if far else place}: its files belong to the {marks[mark]} table {mark.parent}, "
+                "and some of them may be outdated; read the table with Polars or DuckDB, as in "
+                "pedanova.analyze(polars.scan_delta(…))"
+            )
 
 
 def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
-    table = table_kind(place)
-    if table is not None:
-        return scan_snapshot(snapshot_at(place, table))
     files = find_objects(place) if is_object(place) else find_files(place)
     if not files:
         return None
     if len(files) > 1 or path_of(files[0]) != path_of(located(place)):
-        check_no_table(place, [path_of(file) if is_object(place) else Path(path_of(file)).absolute() for file in files])
+        check_no_warehouse(place, [file.path if isinstance(file, ObjectFile) else file.absolute() for file in files])
     place = shown_address(place) if is_object(place) else place
     kinds = {kind for file in files if (kind := kind_of(path_of(file))) is not None}
     if len(kinds) > 1:
