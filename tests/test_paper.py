@@ -224,7 +224,7 @@ class TestDomains:
         random = np.random.default_rng(4)
         a = pa.analyze({"x": random.random(500)}, random.random(500), space={"x": pa.Float(0, 1)}, direction="minimize")
         assert len(self.cut(a)["x"]) < 1001
-        assert a.reduce()["x"].advice == "undecided"
+        assert a.reduce()["x"].advice == "keep"
 
 
 # What `analyze_toy.py` of github.com/nabenabe0928/local-anova answers (parzen-estimator 0.5.8) for its own function

@@ -201,7 +201,8 @@ def test_too_few_successes_are_not_advised_as_a_target() -> None:
     with pytest.raises(
         QueryError, match="58 of them are tied; better rows: 2, but an answer needs at least 5"
     ) as refused:
-        pa.analyze({"x": x, "z": x[::-1] ** 2}, (x > 0.02).astype(float), direction="min").importance()
+        table = {"x": x, "z": x[::-1] ** 2}
+        pa.analyze(table, (x > 0.02).astype(float), params=["x", "z"], direction="min").importance()
     assert "target=" not in str(refused.value)
 
 
