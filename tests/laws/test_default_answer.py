@@ -198,10 +198,10 @@ def test_the_same_target_and_region_are_not_blamed_on_ties() -> None:
 
 def test_too_few_successes_are_not_advised_as_a_target() -> None:
     x = np.linspace(0, 1, 60)
+    table = {"x": x, "z": x[::-1] ** 2}
     with pytest.raises(
         QueryError, match="58 of them are tied; better rows: 2, but an answer needs at least 5"
     ) as refused:
-        table = {"x": x, "z": x[::-1] ** 2}
         pa.analyze(table, (x > 0.02).astype(float), params=["x", "z"], direction="min").importance()
     assert "target=" not in str(refused.value)
 
