@@ -50,7 +50,7 @@ def bands(a: pa.Analysis) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("baseline", ["region", "uniform"])
 def test_a_glance_says_what_the_long_way_says(a: pa.Analysis, within: tuple[Any, ...], baseline: str) -> None:
     for target, region in bands(a):
-        found, inner = a.data.at_once(Question(target, region, baseline), within=within), a.within(*within)
+        found, inner = a.data.at_once(Question(target, region, baseline, within=within)), a.within(*within)
         assert found.importances.to_dict() == inner.importance(target, region, baseline, draws=0).to_dict()
         assert found.count == len(inner)
         for name, density in inner.densities(None, target, region).items():
@@ -63,7 +63,7 @@ def test_rows_without_a_number_count_as_worst_in_both() -> None:
     within, target = ({"momentum": (0.2, 0.7)},), pa.at_most(worst.data.reach(0.2)[0])
     inner = worst.within(*within)
     assert (
-        worst.data.at_once(Question(target), within=within).importances.to_dict()
+        worst.data.at_once(Question(target, within=within)).importances.to_dict()
         == inner.importance(target, draws=0).to_dict()
     )
 
@@ -74,7 +74,7 @@ def test_what_cannot_be_answered_is_refused_in_the_same_words(a: pa.Analysis, bo
     with pytest.raises(QueryError) as long:
         a.within(box).importance(target)
     with pytest.raises(QueryError) as short:
-        _ = a.data.at_once(Question(target), within=(box,)).importances
+        _ = a.data.at_once(Question(target, within=(box,))).importances
     assert str(short.value) == str(long.value)
 
 
@@ -82,8 +82,8 @@ def test_what_cannot_be_answered_is_refused_in_the_same_words(a: pa.Analysis, bo
 def test_a_glance_at_some_parameters_says_the_same_of_them(a: pa.Analysis, within: tuple[Any, ...]) -> None:
     names = ["momentum", "lr"]
     for target, region in bands(a):
-        asked = Question(target, region)
-        some, every = (a.data.at_once(asked, within=within, names=one) for one in (names, None))
+        asked = Question(target, region, within=within)
+        some, every = (a.data.at_once(asked, names=one) for one in (names, None))
         shares = {row.name: row.share for row in every.importances.rows}
         assert {row.name: row.share for row in some.importances.rows} == {name: shares[name] for name in names}
         np.testing.assert_array_equal(some.densities["lr"].target, every.densities["lr"].target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from pedanova.base.digits import percent
 from pedanova.report.page import answers
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 COUNTS = {"estimator": "counts", "draws": 100}
 TAB, LEFT, RIGHT, ENTER, ESCAPE, SPACE = "\ue004", "\ue012", "\ue014", "\ue007", "\ue00c", "\ue00d"
@@ -27,8 +28,8 @@ def chosen(page: Page) -> dict[str, Any]:
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Everything that the page shows, held against the analysis itself."""
     shown = page.answer()
-    question = PageQuestion.parse(page.state()["question"], a.space)
-    wanted = json.loads(json.dumps(answers.answer(a.data, question, **COUNTS)))
+    question = parse_question(page.state()["question"], a.space)
+    wanted = json.loads(json.dumps(answers.answer(a.data, replace(question, **COUNTS))))
     del wanted["lines"]  # in the order of the brushes, which the driver does not keep
     assert {name: shown.get(name) for name in wanted} == wanted
     if not wanted["refused"]:
@@ -235,7 +236,7 @@ def test_random_selections_say_what_python_says(page: Page, explorer: str, analy
     answered: list[dict[str, Any]] = []
     while len(answered) < 22:  # a fault that shows in one of ten is found nine times of ten
         question = random_question(random)
-        if not answers.answer(analysis.data, PageQuestion.parse(question, analysis.space), sure=False)["refused"]:
+        if not answers.answer(analysis.data, parse_question(question, analysis.space), sure=False)["refused"]:
             answered.append(question)
     told = [one for start in (0, 11) for one in page.later(ASK, answered[start : start + 11])]
     for shown, drawn in told:

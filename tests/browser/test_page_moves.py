@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from urllib.parse import quote
@@ -12,7 +13,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.reports import LADDER
 from pedanova.report.page import answers
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 COUNTS = {"estimator": "counts", "draws": 200}
 HOME, END, LEFT, RIGHT, ENTER, ESCAPE = "\ue011", "\ue010", "\ue012", "\ue014", "\ue007", "\ue00c"
@@ -130,10 +131,10 @@ def test_an_address_that_is_none(page: Page, report: Path, address: str) -> None
 
 def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: pa.Analysis) -> None:
     page.open(report)
-    question = PageQuestion.parse({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
+    question = parse_question({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
     page.run("pedanova.state.ask({selection: {optimizer: {labels: ['adam', 'sgd']}}})")
     page.settle()
-    wanted = answers.answer(analysis.data, question, **COUNTS)
+    wanted = answers.answer(analysis.data, replace(question, **COUNTS))
     assert page.answer()["importances"] == wanted["importances"]
     assert "optimizer = adam, sgd" in page.text("#chips")
     page.click("[data-focus='cross optimizer']")

@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import FAST, asked, mixed, saved, served, settled, tab, two_goals
 from pedanova.report.page.answers import asked_of
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 RIGHT, UP, ENTER = "\ue014", "\ue013", "\ue007"
 
@@ -32,8 +32,8 @@ def live(browser: Page, analysis: pa.Analysis) -> Iterator[Page]:
 
 
 def inside(page: Page, a: pa.Analysis) -> Any:
-    rows, target, region = asked_of(a.data, PageQuestion.parse(asked(page), a.space))
-    return pa.Analysis(rows), target, region
+    rows, question = asked_of(a.data, parse_question(asked(page), a.space))
+    return pa.Analysis(rows), question.target, question.region
 
 
 def select(page: Page, **brushes: Any) -> None:

@@ -9,12 +9,12 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import asked, opened, saved, settled, tab
 from pedanova.report.page.answers import marginals
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Every number that can be saved, and as many dots and lines as there are means."""
-    found = marginals(a.data, PageQuestion.parse(asked(page), a.space))
+    found = marginals(a.data, parse_question(asked(page), a.space))
     rows = saved(page, "means")
     assert [row["mean"] for row in rows] == [
         "" if mean is None else f"{mean:g}" if mean == int(mean) else repr(mean)

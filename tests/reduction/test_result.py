@@ -48,12 +48,12 @@ def test_values_that_were_not_selected_go() -> None:
 
 def test_the_page_suggests_no_more_than_was_selected() -> None:
     from pedanova.report.page.answers import smaller_space
-    from pedanova.report.page.question import PageQuestion
+    from pedanova.report.page.question import parse_question
 
     rng = np.random.default_rng(0)
     lr, z = 10 ** rng.uniform(-5, 0, 400), rng.random(400)
     a = pa.analyze({"lr": lr, "z": z, "loss": (np.log10(lr) + 3) ** 2 + z}, "loss")
-    question = PageQuestion.parse({"selection": {"lr": {"range": [1e-4, 1e-2]}}}, a.space)
+    question = parse_question({"selection": {"lr": {"range": [1e-4, 1e-2]}}}, a.space)
     rows = {row["name"]: row for row in smaller_space(a.data, question)["rows"]}
     assert rows["lr"]["advice"] == "narrow"
     low, high = (float(end) for end in rows["lr"]["suggested"].split(", try")[0].removesuffix(" log").split(" … "))

@@ -24,7 +24,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.across import DRAWS, Groups, Pooling, grouped, itself, pooled_studies
+from pedanova.measures.studies.across import DRAWS, Groups, Pooling, as_selection, grouped, itself, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
 from pedanova.measures.studies.study_difference import (
     SHARED,
@@ -188,7 +188,7 @@ def across(
     """
     how, table = split_keywords(options)
     how.setdefault("draws", DRAWS)
-    question = Question(target, region, **how)
+    question = Question(target, region, **how, within=as_selection(within), parts=parts)
     question.check_not_paper("pooled shares")
     notes: tuple[Note, ...] = ()
     analyses: Mapping[str, Analysis]
@@ -201,7 +201,7 @@ def across(
     else:
         analyses = named_analyses(data, objective, table)
     data = analyses.of(itself) if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
-    fields = pooled_studies(data, question, within=within, parts=parts)
+    fields = pooled_studies(data, question)
     return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
 
 

@@ -15,6 +15,7 @@ from pedanova.measures.smoothing import Smoothing
 Baseline: TypeAlias = Literal["region", "uniform"]
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
 PartsOf: TypeAlias = Literal["space", "rows"]
+Parts: TypeAlias = Literal["selected", "all"]
 TARGET, REGION = 0.1, 1.0  # γ′ and γ in the paper
 INNER = (0.02, 0.1)  # the second question of a page: a target inside the best rows
 LEAST_TO_REDUCE = 40, 10  # the fewest rows, and target rows, from which a smaller space is derived
@@ -45,9 +46,12 @@ class How(DensityHow, total=False):
     force: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Question:
-    """Which rows are compared with which, and how the numbers are computed. See `Analysis.importance`."""
+    """Which rows are compared with which, and how the numbers are computed. See `Analysis.importance`.
+
+    The page sends the same object as JSON (`report/page/question.py`).
+    """
 
     target: object = TARGET
     region: object = REGION
@@ -58,9 +62,12 @@ class Question:
     seed: int = 0
     of: str = "space"
     force: bool = False
+    within: tuple[Any, ...] = ()  # the rows that are selected first; each is a box, a condition or a mask
+    parts: str = "selected"  # which rows quantiles refer to if rows are selected
+    study: tuple[str, str] | None = None  # one study of the table: a column, and the study's value in it
 
     def __post_init__(self) -> None:
-        for name, choices in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf)):
+        for name, choices in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf), ("parts", Parts)):
             check_choice(name, getattr(self, name), choices)
         for name in ("draws", "seed"):
             object.__setattr__(self, name, as_whole(getattr(self, name), name))
@@ -79,12 +86,13 @@ class Question:
 
     @property
     def how(self) -> How:
-        """All options except target and region."""
+        """How the numbers are computed."""
         return cast("How", {name: getattr(self, name) for name in HOW})
 
 
 DEFAULT = Question()
-HOW = tuple(field.name for field in fields(Question) if field.name not in ("target", "region"))
+ROWS = ("target", "region", "within", "parts", "study")  # the fields that say which rows are compared
+HOW = tuple(field.name for field in fields(Question) if field.name not in ROWS)
 
 
 def check_how(options: Mapping[str, Any], *, what: str = "importance", names: Sequence[str] = HOW) -> How:

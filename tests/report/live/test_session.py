@@ -60,7 +60,7 @@ def test_python_and_the_page_share_an_answer_which_does_not_keep_the_data() -> N
     a = study(120)
     session = Session(a.data)
     session.ask({"part": "answer", "question": {}})
-    assert session.importances(a.data, session.start) is importance_of(a.data, Question())
+    assert importance_of(a.data, session.start) is importance_of(a.data, Question())
     assert a.importance().rows is importance_of(a.data, Question()).rows
     data = ref(a.data)
     del a, session
@@ -168,4 +168,4 @@ def test_whatever_is_sent_is_answered_or_refused(a: pa.Analysis, part: str, ques
 @given(JSON)
 def test_what_is_no_request_is_refused(a: pa.Analysis, data: Any) -> None:
     with pytest.raises(PedanovaError):
-        PageRequest.parse([data], a.space)
+        PageRequest.parse([data], a.space, Question())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 import pedanova as pa
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
-from pedanova.report.page.answers import answer, densities, difference_of, inside, pairs, plane, smaller_space
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.answers import answer, densities, difference_of, pairs, plane, smaller_space
+from pedanova.report.page.question import parse_question
 
 COUNTS: dict[str, Any] = {"estimator": "counts", "draws": 0}
 
@@ -32,8 +33,8 @@ def a() -> pa.Analysis:
     return study()
 
 
-def ask(a: pa.Analysis, **data: Any) -> PageQuestion:
-    return PageQuestion.parse(data, a.space)
+def ask(a: pa.Analysis, **data: Any) -> Question:
+    return parse_question(data, a.space)
 
 
 ADAM = {"optimizer": {"labels": ["adam"]}}
@@ -44,9 +45,9 @@ def test_good_rows_stay_the_same_rows_when_some_are_selected(direction: str) -> 
     a = study(direction=direction)
     best = set(a.trials(limit=60).to_dict()["row"])
     adam = set(a.within("optimizer == 'adam'").trials(limit=None).to_dict()["row"])
-    found = answer(a.data, ask(a, selection=ADAM), **COUNTS)
+    found = answer(a.data, replace(ask(a, selection=ADAM), **COUNTS))
     assert found["rows"] == {"selected": len(adam), "region": len(adam), "target": len(best & adam)}
-    own = answer(a.data, ask(a, selection=ADAM, good="selection"), **COUNTS)
+    own = answer(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
     assert own["rows"]["target"] == math.ceil(len(adam) / 10)
 
 
@@ -71,7 +72,7 @@ def test_a_band_of_all_rows_holds_the_same_rows_inside_a_selection(direction: st
     order = a.trials(limit=None).to_dict()["row"]
     adam = set(a.within("optimizer == 'adam'").trials(limit=None).to_dict()["row"])
     question = ask(a, selection=ADAM, target={"part": [0.1, 0.3]}, region={"part": [0.05, 0.8]})
-    found = answer(a.data, question, **COUNTS)
+    found = answer(a.data, replace(question, **COUNTS))
     assert found["rows"]["target"] == len(set(order[60:180]) & adam)
     assert found["rows"]["region"] == len(set(order[30:480]) & adam)
 
@@ -79,23 +80,23 @@ def test_a_band_of_all_rows_holds_the_same_rows_inside_a_selection(direction: st
 def test_ends_are_values_of_the_objective(a: pa.Analysis) -> None:
     worst_of_the_best = a.trials(limit=60).to_dict()["y"][-1]
     for selection in ({}, ADAM):
-        found = answer(a.data, ask(a, selection=selection), **COUNTS)
+        found = answer(a.data, replace(ask(a, selection=selection), **COUNTS))
         assert found["ends"] == {"target": [None, worst_of_the_best], "region": [None, None]}
-    own = answer(a.data, ask(a, selection=ADAM, good="selection"), **COUNTS)
+    own = answer(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
     assert own["ends"]["target"][1] != worst_of_the_best
-    values = answer(a.data, ask(a, target={"value": [0.1, 0.5]}), **COUNTS)
+    values = answer(a.data, replace(ask(a, target={"value": [0.1, 0.5]}), **COUNTS))
     assert values["ends"]["target"] == [0.1, 0.5]
 
 
 def test_every_part_speaks_of_the_same_rows(a: pa.Analysis) -> None:
     question = ask(a, selection={"momentum": {"range": [0.2, 0.9]}})
-    rows = answer(a.data, question, **COUNTS)["rows"]
+    rows = answer(a.data, replace(question, **COUNTS))["rows"]
     drawn = plane(a.data, question, "lr", "momentum")
     assert np.sum(drawn["target"]) == rows["target"]
     assert np.sum(drawn["region"]) == rows["region"]
     paired = pairs(a.data, question, ["lr", "momentum"])
-    here = inside(a.data, question)
-    wanted = pa.Analysis(here.analysis).interactions(here.target, here.region, params=["lr", "momentum"])
+    rows, asking = a.data.selected(question)
+    wanted = pa.Analysis(rows).interactions(asking.target, asking.region, params=["lr", "momentum"])
     assert [row["interaction"] for row in paired["rows"]] == [row.interaction for row in wanted.rows]
     assert smaller_space(a.data, question)["rows"]
 
@@ -112,7 +113,7 @@ def test_counting_at_once_changes_no_answer(a: pa.Analysis) -> None:
 @pytest.mark.parametrize("estimator", ["counts", "auto"])
 def test_an_answer_while_the_mouse_moves_has_the_numbers_of_the_sure_one(a: pa.Analysis, estimator: str) -> None:
     question = ask(a, selection=ADAM)
-    quick, sure = (answer(a.data, question, sure=sure, estimator=estimator) for sure in (False, True))
+    quick, sure = (answer(a.data, replace(question, estimator=estimator), sure=sure) for sure in (False, True))
     for name in ("ratio", "share", "divergence", "n_target"):
         assert [row[name] for row in quick["importances"]] == [row[name] for row in sure["importances"]]
     assert quick["densities"] == sure["densities"]
@@ -133,9 +134,12 @@ def large(monkeypatch: pytest.MonkeyPatch) -> pa.Analysis:
 
 def test_a_first_answer_of_a_large_table_is_from_a_sample_and_says_so(large: pa.Analysis) -> None:
     question = ask(large, selection=ADAM)
-    quick, sure = answer(large.data, question, sure=False, **COUNTS), answer(large.data, question, **COUNTS)
+    quick, sure = (
+        answer(large.data, replace(question, **COUNTS), sure=False),
+        answer(large.data, replace(question, **COUNTS)),
+    )
     assert (quick["sample"], sure["sample"]) == (20_000, None)
-    assert quick == answer(large.data, question, sure=False, **COUNTS)  # the same sample again
+    assert quick == answer(large.data, replace(question, **COUNTS), sure=False)  # the same sample again
     assert quick["lines"] == sure["lines"]  # the line is that of the exact answer
     assert quick["ends"] == sure["ends"]
     first, exact = ({row["parameter"]: row["share"] for row in one["importances"]} for one in (quick, sure))
@@ -145,7 +149,10 @@ def test_a_first_answer_of_a_large_table_is_from_a_sample_and_says_so(large: pa.
 
 def test_rows_of_a_sample_are_told_as_of_all(large: pa.Analysis) -> None:
     question = ask(large, selection=ADAM)
-    quick, sure = answer(large.data, question, sure=False, **COUNTS), answer(large.data, question, **COUNTS)
+    quick, sure = (
+        answer(large.data, replace(question, **COUNTS), sure=False),
+        answer(large.data, replace(question, **COUNTS)),
+    )
     for name in ("selected", "region", "target"):
         assert quick["rows"][name] == pytest.approx(sure["rows"][name], rel=0.1)
 
@@ -164,11 +171,8 @@ def test_small_tables_have_no_excerpt(a: pa.Analysis) -> None:
 
 def test_a_difference_is_what_the_shown_line_gives(a: pa.Analysis) -> None:
     adam, other = ask(a, selection=ADAM), ask(a)
-    found = difference_of(a.data, adam, other, estimator="counts")
-    both = (inside(a.data, adam), inside(a.data, other))
-    wanted = pa.difference(
-        *(importance_of(one.analysis, Question(one.target, one.region, estimator="counts")) for one in both)
-    )
+    found = difference_of(a.data, replace(adam, estimator="counts"), other)
+    wanted = pa.difference(*(importance_of(a.data, replace(one, estimator="counts")) for one in (adam, other)))
     assert [(row["parameter"], row["difference"], row["low"]) for row in found["rows"]] == [
         (row.name, row.difference, row.low) for row in wanted.rows
     ]
@@ -181,7 +185,7 @@ def test_good_values_stay_inside_a_brush() -> None:
     rng = np.random.default_rng(0)
     x, z = rng.random((2, 6000))  # so many that counts answer, whose kernel reaches beyond the ends
     a = pa.analyze({"x": x, "z": z, "loss": abs(x - 0.41) + 0.01 * z}, "loss")
-    question = PageQuestion.parse({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
+    question = parse_question({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
     good = answer(a.data, question, sure=False)["densities"]["x"]["good"]
     assert good["at"]
     assert all(0.4 <= low < high <= 0.5 for low, high in good["at"])

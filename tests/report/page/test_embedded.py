@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from pedanova.errors import QueryError
 from pedanova.report.page import answers
 from pedanova.report.page.cards import Payload, payload_of
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question, question_to_json
 
 QUICK = {"estimator": "counts", "draws": 50, "reduce": False}
 LADDER = [0.1, 0.5, 1.0]
@@ -47,7 +48,7 @@ def test_every_pair_is_answered_as_the_analysis_answers(a: pa.Analysis) -> None:
         assert [row["parameter"] for row in answer["importances"]] == list(found)
         assert answer["notes"] == list(found.notes)
         assert answer["rows"] == {"selected": 400, "region": found.rows[0].n_region, "target": found.rows[0].n_target}
-        assert PageQuestion.parse(question, a.space).to_json() == question
+        assert question_to_json(parse_question(question, a.space), a.space) == question
 
 
 def test_a_brief_file_has_the_intervals_of_its_first_question(a: pa.Analysis) -> None:
@@ -61,9 +62,9 @@ def test_a_brief_file_has_the_intervals_of_its_first_question(a: pa.Analysis) ->
 
 def test_answers_lie_under_the_question_that_a_server_would_be_asked(a: pa.Analysis) -> None:
     for one in payload(a, ladder=LADDER)["answers"]:
-        question = PageQuestion.parse(one["question"], a.space)
+        question = parse_question(one["question"], a.space)
         if one["part"] == "answer":
-            again = answers.answer(a.data, question, estimator="counts", draws=50)
+            again = answers.answer(a.data, replace(question, estimator="counts", draws=50))
             assert json.loads(json.dumps({**again, "ends": one["answer"]["ends"]})) == one["answer"]
         if one["part"] == "plane":
             assert answers.plane(a.data, question, **one["extra"]) == one["answer"]

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.measures.question import Question
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import payload_of
 from pedanova.report.page.facts import RUNGS, ladder_of, page_facts, part_of, spaced
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 
 def study(rows: int = 500) -> pa.Analysis:
@@ -45,14 +46,14 @@ def a() -> pa.Analysis:
 
 
 def test_it_is_plain_json(a: pa.Analysis) -> None:
-    facts = page_facts(a.data, "Title", PageQuestion())
+    facts = page_facts(a.data, "Title", Question(parts="all"))
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
     assert (facts["title"], facts["rows"]) == ("Title", 500)
-    assert PageQuestion.parse(facts["start"], a.space) == PageQuestion()
+    assert parse_question(facts["start"], a.space) == parse_question({}, a.space)
 
 
 def test_every_parameter_says_how_it_is_brushed_and_drawn(a: pa.Analysis) -> None:
-    known = {one["name"]: one for one in page_facts(a.data, "", PageQuestion())["parameters"]}
+    known = {one["name"]: one for one in page_facts(a.data, "", Question(parts="all"))["parameters"]}
     assert list(known) == list(a.space)
     assert {name: one["brush"] for name, one in known.items()} == {
         "model.lr": "range", "layers": "range", "width": "range", "kind": "labels", "depth": "range",
@@ -65,9 +66,9 @@ def test_every_parameter_says_how_it_is_brushed_and_drawn(a: pa.Analysis) -> Non
 
 
 def test_densities_are_cut_up_as_the_facts_say_in_every_answer(a: pa.Analysis) -> None:
-    shapes = {one["name"]: one["shape"] for one in page_facts(a.data, "", PageQuestion())["parameters"]}
+    shapes = {one["name"]: one["shape"] for one in page_facts(a.data, "", Question(parts="all"))["parameters"]}
     for selection in ({}, {"kind": {"labels": ["tree"]}}, {"layers": {"range": [2, 3]}}):
-        found = answer(a.data, PageQuestion.parse({"selection": selection}, a.space), estimator="counts", draws=0)
+        found = answer(a.data, parse_question({"selection": selection}, a.space, Question(estimator="counts", draws=0)))
         for name, shape in shapes.items():
             many = len(shape["labels"]) if shape["kind"] == "bars" else len(shape["edges"]) - 1
             assert len(found["densities"][name]["target"]) == many
@@ -78,7 +79,7 @@ def test_what_moves_with_another_parameter_is_not_brushed() -> None:
     high = rng.choice([10.0, 100.0], 300)
     data = {"high": high, "x": rng.uniform(0, 1, 300) * high}
     a = pa.analyze(data, data["x"] / high, space={"high": pa.Float(10, 100), "x": pa.Moving(0, "high")})
-    assert [one["brush"] for one in page_facts(a.data, "", PageQuestion())["parameters"]] == ["range", None]
+    assert [one["brush"] for one in page_facts(a.data, "", Question(parts="all"))["parameters"]] == ["range", None]
 
 
 def test_single_rows_cannot_be_read_from_the_objective(a: pa.Analysis) -> None:

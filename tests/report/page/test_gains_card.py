@@ -10,7 +10,7 @@ import numpy as np
 import pedanova as pa
 from pedanova.report.page import answers
 from pedanova.report.page.cards import can_be_asked, payload_of
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 
 def trials(noise: bool = False) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def trials(noise: bool = False) -> dict[str, Any]:
 
 def test_the_card_has_the_numbers_of_the_answer() -> None:
     a = pa.analyze(trials(), "loss")
-    question = PageQuestion.parse({}, a.space)
+    question = parse_question({}, a.space)
     found, gains = answers.gains(a.data, question), a.gains()
     assert found["refused"] is None
     assert [(row["name"], row["gain"], row["left_high"]) for row in found["rows"]] == [
@@ -33,7 +33,7 @@ def test_the_card_has_the_numbers_of_the_answer() -> None:
 
 def test_what_has_no_model_is_refused_in_words() -> None:
     a = pa.analyze(trials(noise=True), "loss")
-    found = answers.gains(a.data, PageQuestion.parse({}, a.space))
+    found = answers.gains(a.data, parse_question({}, a.space))
     assert found["refused"].startswith("gains need a model")
 
 

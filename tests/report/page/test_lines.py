@@ -7,6 +7,7 @@ import io
 import json
 import random
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 
 import pedanova as pa
 from pedanova.cli.main import main
+from pedanova.measures.question import Question
 from pedanova.report.page.answers import answer
-from pedanova.report.page.question import PageQuestion, condition_of, lines_of
+from pedanova.report.page.question import condition_of, lines_of, parse_question
 
 NUMBERS = ("ratio", "share", "low", "high", "p_value", "p_adjusted", "divergence", "n_target", "n_region")
 PLAIN = ("lr", "learning rate", "class", "error")  # columns of numbers
@@ -41,7 +43,7 @@ def table(rows: int, seed: int = 0) -> dict[str, Any]:
     return data
 
 
-def question(draw: random.Random, a: pa.Analysis) -> PageQuestion:
+def question(draw: random.Random, a: pa.Analysis) -> Question:
     """What somebody might brush."""
     selection: dict[str, Any] = {}
     for name, column in (("lr", (-5, -1)), ("learning rate", (-1, 1)), ("class", (1, 8))):
@@ -61,7 +63,7 @@ def question(draw: random.Random, a: pa.Analysis) -> PageQuestion:
     if kind == "band":
         target = {"part": [0.05, 0.3]} if draw.random() < 0.5 else {"value": [0.1, 0.7]}
     region = {"part": [0, draw.choice([1, 1, 0.6])]} if "part" in target else {"part": [0, 1]}
-    return PageQuestion.parse(
+    return parse_question(
         {
             "selection": selection,
             "target": target,
@@ -103,19 +105,19 @@ def a(data: dict[str, Any]) -> pa.Analysis:
     return pa.analyze(data, "error", direction="minimize")
 
 
-def check(a: pa.Analysis, asked: PageQuestion, found: dict[str, Any], **options: Any) -> None:
+def check(a: pa.Analysis, asked: Question, found: dict[str, Any], **options: Any) -> None:
     lines = found["lines"]
     by_python = eval(lines["python"], {"a": a, "pa": pa})
     assert numbers(by_python.to_dict()) == shown(found), lines["python"]
     inner = a.within(lines["condition"]) if lines["condition"] else a
-    assert len(inner) == len(a.within(*asked.rows())) == found["rows"]["selected"], lines["condition"]
+    assert len(inner) == len(a.within(*asked.within)) == found["rows"]["selected"], lines["condition"]
 
 
 def test_24_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
     while answered < 24:
         asked = question(draw, a)
-        found = answer(a.data, asked, draws=50)
+        found = answer(a.data, replace(asked, draws=50))
         if found["refused"] is None:
             answered += 1
             check(a, asked, found)
@@ -152,7 +154,7 @@ def test_12_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
     draw, answered = random.Random(3), 0
     while answered < 12:
         asked = question(draw, a)
-        found = answer(a.data, asked, source=source, draws=50)
+        found = answer(a.data, replace(asked, draws=50), source=source)
         if found["refused"] is None:
             answered += 1
             by_shell = in_shell(found["lines"]["shell"])
@@ -161,24 +163,23 @@ def test_12_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
 
 
 def test_options_stand_in_the_lines(a: pa.Analysis) -> None:
-    found = answer(
-        a.data, PageQuestion(), source="t.csv", draws=7, estimator="counts", seed=3, smoothing="none", force=True
-    )
+    asked = Question(draws=7, estimator="counts", seed=3, smoothing="none", force=True, parts="all")
+    found = answer(a.data, asked, source="t.csv")
     assert found["lines"]["python"] == (
-        "a.importance(0.1, draws=7, estimator='counts', seed=3, smoothing='none', force=True)"
+        "a.importance(0.1, smoothing='none', estimator='counts', draws=7, seed=3, force=True)"
     )
     assert found["lines"]["shell"] == (
-        "pedanova analyze t.csv --target 0.1 --draws 7 --estimator counts --seed 3 --smoothing none --force"
+        "pedanova analyze t.csv --target 0.1 --smoothing none --estimator counts --draws 7 --seed 3 --force"
     )
 
 
 def test_what_a_condition_cannot_say_has_none() -> None:
     space = pa.Space({"back`tick": pa.Float(0, 1), "c": pa.Categorical([f"name {i}" for i in range(2_000)])})
-    asked = PageQuestion.parse({"selection": {"back`tick": {"range": [0, 0.5]}}}, space)
+    asked = parse_question({"selection": {"back`tick": {"range": [0, 0.5]}}}, space)
     assert condition_of(asked) is None
     every = {"c": {"labels": [f"name {i}" for i in range(1_999)]}}
-    assert condition_of(PageQuestion.parse({"selection": every}, space)) is None
-    lines = lines_of(asked, asked.target, asked.region)
+    assert condition_of(parse_question({"selection": every}, space)) is None
+    lines = lines_of(asked)
     assert lines["shell"] is None
     assert "back`tick" in str(lines["python"])
 
@@ -188,5 +189,5 @@ def test_names_are_quoted_where_they_must_be(name: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 1, 300)
     a = pa.analyze({name: x, "other": rng.uniform(0, 1, 300)}, x + rng.normal(0, 0.1, 300))
-    asked = PageQuestion.parse({"selection": {name: {"range": [0.1, 0.9]}}}, a.space)
+    asked = parse_question({"selection": {name: {"range": [0.1, 0.9]}}}, a.space)
     assert len(a.within(str(condition_of(asked)))) == len(a.within({name: (0.1, 0.9)}))

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
+from pedanova.data.regions import Region
 from pedanova.errors import QueryError
-from pedanova.report.page.question import PageQuestion, labels_by_text
+from pedanova.measures.question import Question
+from pedanova.report.page.question import box_of, labels_by_text, parse_question, question_to_json
 
 SPACE = pa.Space(
     {
@@ -41,26 +43,28 @@ VALUE = st.floats(-9, 9).map(lambda end: {"value": [None, end]})
 
 @given(st.fixed_dictionaries({"selection": SELECTION, "target": PART | VALUE}))
 def test_nothing_is_lost_between_json_and_question(data: Any) -> None:
-    asked = PageQuestion.parse(data, SPACE)
-    again = PageQuestion.parse(json.loads(json.dumps(asked.to_json())), SPACE)
+    asked = parse_question(data, SPACE)
+    sent = question_to_json(asked, SPACE)
+    again = parse_question(json.loads(json.dumps(sent)), SPACE)
     assert again == asked
-    assert again.to_json() == asked.to_json()
+    assert question_to_json(again, SPACE) == sent
 
 
 def test_what_is_left_out_is_the_usual_question() -> None:
-    assert PageQuestion.parse({}, SPACE) == PageQuestion()
-    assert PageQuestion().rows() == ()
+    asked = parse_question({}, SPACE)
+    assert question_to_json(asked, SPACE) == question_to_json(Question(parts="all"), SPACE)
+    assert asked.within == ()
 
 
 def test_labels_that_look_alike_are_told_apart() -> None:
     known = labels_by_text(SPACE["mixed"])
     assert set(known) == {"'1'", "1"}
-    asked = PageQuestion.parse({"selection": {"mixed": {"labels": [next(iter(known))]}}}, SPACE)
-    assert asked.box() == {"mixed": [next(iter(known.values()))]}
+    asked = parse_question({"selection": {"mixed": {"labels": [next(iter(known))]}}}, SPACE)
+    assert box_of(asked) == {"mixed": [next(iter(known.values()))]}
 
 
 def test_an_open_band_is_all_rows() -> None:
-    assert PageQuestion.parse({"region": {"value": [None, None]}}, SPACE).region.is_all
+    assert parse_question({"region": {"value": [None, None]}}, SPACE).region == Region.parse(1)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +96,10 @@ def test_an_open_band_is_all_rows() -> None:
 )
 def test_what_is_not_understood_is_refused(data: Any, words: str) -> None:
     with pytest.raises(QueryError, match=words):
-        PageQuestion.parse(data, SPACE)
+        parse_question(data, SPACE)
 
 
 def test_a_refusal_does_not_repeat_all_that_was_sent() -> None:
     with pytest.raises(QueryError) as refused:
-        PageQuestion.parse({"target": "x" * 100_000}, SPACE)
+        parse_question({"target": "x" * 100_000}, SPACE)
     assert len(str(refused.value)) < 500

@@ -13,11 +13,12 @@ import pedanova as pa
 from helpers.groups import ODD, studies_of
 from helpers.tabs import FAST, mixed, two_goals
 from pedanova.errors import QueryError
+from pedanova.measures.question import Question
 from pedanova.report.live.session import Session
 from pedanova.report.page import answers
 from pedanova.report.page.answers import importance_rows, marginals
 from pedanova.report.page.cards import payload_of
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 from pedanova.results import Across
 
 TABLE: dict[str, Any] = {"sort": None, "descending": False, "offset": 0, "limit": 20}
@@ -28,8 +29,8 @@ def analysis() -> pa.Analysis:
     return mixed(300)
 
 
-def question(a: pa.Analysis, **parts: object) -> PageQuestion:
-    return PageQuestion.parse({**PageQuestion().to_json(), **parts}, a.space)
+def question(a: pa.Analysis, **parts: object) -> Question:
+    return parse_question(parts, a.space)
 
 
 def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None:
@@ -85,10 +86,10 @@ def by_name(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("asked", [{}, CHOSEN], ids=["all", "some"])
 def test_names_have_the_means_of_their_rows(a: pa.Analysis, asked: dict[str, Any]) -> None:
-    question = PageQuestion.parse(asked, a.space)
+    question = parse_question(asked, a.space)
     found = json.loads(json.dumps(marginals(a.data, question), allow_nan=False))
     end = np.inf if not asked else a.data.reach(0.5)[0]
-    rows = a.within(*question.rows()).trials(limit=None).columns
+    rows = a.within(*question.within).trials(limit=None).columns
     loss = np.array(rows["loss"], dtype=float)
     assert found["rows"] == (loss <= end).sum()
     assert found["mean"] == pytest.approx(loss[loss <= end].mean())
@@ -101,14 +102,14 @@ def test_names_have_the_means_of_their_rows(a: pa.Analysis, asked: dict[str, Any
     ends = zip(told["mean"], told["low"], told["high"], strict=True)
     assert all(low is None or low <= mean <= high for mean, low, high in ends)
     assert sum(told["rows"]) == found["rows"]
-    effects = a.within(*question.rows()).effects(pa.at_most(end) if asked else 1.0)
+    effects = a.within(*question.within).effects(pa.at_most(end) if asked else 1.0)
     assert {one["parameter"]: one["share"] for one in found["parameters"]} == pytest.approx(effects.shares)
 
 
 def test_one_row_is_no_mean() -> None:
     kind = np.array(["often"] * 60 + ["once"])
     a = pa.analyze({"kind": kind, "x": np.linspace(0, 1, 61), "loss": np.linspace(1000, 1001, 61)}, "loss")
-    one = by_name(marginals(a.data, PageQuestion()))["kind"]
+    one = by_name(marginals(a.data, Question(parts="all")))["kind"]
     assert dict(zip(["often", "once"], one["mean"], strict=True))["once"] is None
     assert one["rows"] == [60, 1]
     assert one["mean"][0] == pytest.approx(1000.49, abs=0.01)  # digits are those of the spread
@@ -119,16 +120,16 @@ def test_a_file_has_them_for_every_step_of_the_region(a: pa.Analysis) -> None:
     given = {str(one["question"]["region"]): one["answer"] for one in made["answers"] if one["part"] == "marginal"}
     assert made["facts"]["means"] is True
     assert set(given) == {"{'part': [0.0, 0.5]}", "{'part': [0.0, 1.0]}"}
-    half = PageQuestion.parse({"region": {"part": [0, 0.5]}}, a.space)
+    half = parse_question({"region": {"part": [0, 0.5]}}, a.space)
     assert given["{'part': [0.0, 0.5]}"] == marginals(a.data, half)
-    assert Session(a.data, options=FAST).ask({"part": "marginal", "question": half.to_json()})["mean"] == pytest.approx(
-        given["{'part': [0.0, 0.5]}"]["mean"]
-    )
+    assert Session(a.data, options=FAST).ask({"part": "marginal", "question": {"region": {"part": [0, 0.5]}}})[
+        "mean"
+    ] == pytest.approx(given["{'part': [0.0, 0.5]}"]["mean"])
 
 
 def test_several_objectives_have_no_mean() -> None:
     a = two_goals(120)
-    assert "several objectives" in marginals(a.data, PageQuestion())["refused"]
+    assert "several objectives" in marginals(a.data, Question(parts="all"))["refused"]
     made = payload_of(a.data, ladder=[0.3, 1.0], questions=[(0.3, 1.0)], reduce=False, **FAST)
     assert made["facts"]["means"] is False
 

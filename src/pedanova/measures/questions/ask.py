@@ -167,6 +167,7 @@ MOST_RANGES = 2  # ranges of good values in a sentence
 
 def importance_of(data: TrialData, question: Question, *, good: bool = False) -> Importances:
     """The importances from counts or a model; if `good` is True, with good values of clearly important parameters."""
+    data, question = data.selected(question) if question.within else (data, question)
     with explaining(data.notes):
         query = data.resolved(question)
         result = query.importances

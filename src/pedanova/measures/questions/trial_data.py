@@ -271,8 +271,32 @@ class TrialData:
             return self.within(base).contrasts(wanted, 1.0)
         return from_tallies(*self.find(wanted, base))
 
+    def by_limits(self, question: Question, sample: Self | None = None) -> Question:
+        """The question with limits of the objective in place of quantiles of all rows, if it selects rows.
+
+        A `sample` of the rows finds limits that would need another pass over all rows.
+        """
+        if not question.within or question.parts != "all" or self.levels.several:
+            return question
+        of = "rows" if question.by_rows else question.of
+        limits = []
+        for one in (question.target, question.region):
+            if not needs_rows(one):
+                band = Region.parse(one, "target")
+                one = (self if sample is None or self.has_counts_for(band) else sample).by_value(band, of)
+            limits.append(one)
+        return replace(question, target=limits[0], region=limits[1], parts="selected")
+
+    def selected(self, question: Question) -> tuple[Self, Question]:
+        """The rows that a question selects, and the question about them."""
+        asking = self.by_limits(question)
+        return self.within(*asking.within, at=(asking.target, asking.region)), replace(asking, within=())
+
     def resolved(self, question: Question, given: Sequence[Contrast] | None = None) -> ResolvedQuestion:
         """The question about these rows; `given` are its counts, if they are known already."""
+        if question.within:
+            data, asking = self.selected(question)
+            return data.resolved(asking, given)
         wanted, base = self.resolve(question.target, "target"), self.resolve(question.region, "region")
         words = str(wanted), str(base)
         if isinstance(base, RowSet) and not isinstance(wanted, RowSet):
@@ -406,17 +430,15 @@ class TrialData:
             _moments=one + two if one is not None and two is not None else None,
         )
 
-    def at_once(
-        self, question: Question, *, within: Sequence[object] = (), names: Collection[str] | None = None
-    ) -> ResolvedQuestion:
-        """The question about the rows in `within`, counted as fast as possible, for all parameters or some `names`."""
-        question, target, region = replace(question, draws=0), question.target, question.region
-        wanted, base = self.resolve(target, "target"), self.resolve(region, "region")
-        if within and not self.levels.several and self._by_value(wanted, base):
-            query = self._counted_alone(question, within, wanted, base, names)
+    def at_once(self, question: Question, names: Collection[str] | None = None) -> ResolvedQuestion:
+        """The question, with its rows counted as fast as possible, for all parameters or some `names`."""
+        question = replace(self.by_limits(question), draws=0)
+        wanted, base = self.resolve(question.target, "target"), self.resolve(question.region, "region")
+        if question.within and not self.levels.several and self._by_value(wanted, base):
+            query = self._counted_alone(question, wanted, base, names)
             if query is not None:
                 return query
-        query = self.within(*within, at=(target, region)).resolved(question)
+        query = self.resolved(question)
         if names is None:
             return replace(query, brief=True)
         some = [one for one in query.contrasts if one.name in names]
@@ -431,13 +453,13 @@ class TrialData:
         )
 
     def _counted_alone(
-        self, question: Question, within: Sequence[object], target: Any, region: Any, names: Collection[str] | None
+        self, question: Question, target: Any, region: Any, names: Collection[str] | None
     ) -> ResolvedQuestion | None:
-        """Count the rows in `within` only by target and region, which takes half the time of counting all levels.
+        """Count the selected rows only by target and region, which takes half the time of counting all levels.
 
         The result is None if this would save no time, or if `query` would raise an error.
         """
-        mask, counted = self.mask_of(within)
+        mask, counted = self.mask_of(question.within)
         if np.count_nonzero(mask) == np.count_nonzero(counted):  # the mask contains all rows that count
             return None
         observed = self.observed()

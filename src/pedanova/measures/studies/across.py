@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from pedanova.counting.levels import LADDER, SHORT_LADDER
 from pedanova.data.column import Column
 from pedanova.data.objectives import TO_DO
 from pedanova.data.observations import Observations
-from pedanova.data.options import NanPolicy, check_choice
+from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import Region, needs_rows
 from pedanova.errors import Arg, DataError, OutsideSpaceError, PedanovaError, QueryError, listed, unknown_name
@@ -237,15 +237,12 @@ class Matrix:
         return rows.tolist(), columns.tolist()
 
 
-def pooled_studies(
-    studies: Mapping[str, TrialData], question: Question, *, within: object = None, parts: str = "selected"
-) -> dict[str, Any]:
+def pooled_studies(studies: Mapping[str, TrialData], question: Question) -> dict[str, Any]:
     """Ask all studies (or their selected rows) the same question, and return the fields of a `Pooling`.
 
     With more than `SURE` studies, only some studies get intervals.
     """
-    selection = as_selection(within, parts)
-    answers, left, aims, spaces = ask_all(studies, question, selection, parts)
+    answers, left, aims, spaces = ask_all(studies, question)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
         raise QueryError(
@@ -257,7 +254,7 @@ def pooled_studies(
     names = [matrix.names[i] for i in columns]
     ranks = pooling.rank_test(names, matrix.shares[np.ix_(rows, columns)]) if together else None
     odd = pooling.disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
-    target, region = question_in_words(answers, question, parts if selection else None)
+    target, region = question_in_words(answers, question)
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
     notes += differing("the studies have different objectives; each study uses its own best rows", aims.items())
     ways = ((study, answer.estimator) for study, answer in answers.items())
@@ -280,10 +277,9 @@ def pooled_studies(
     }
 
 
-def as_selection(within: object, parts: str) -> tuple[object, ...]:
+def as_selection(within: object) -> tuple[object, ...]:
     """`within` as a tuple of conditions; every selected row meets all conditions."""
     selection = () if within is None else tuple(within) if isinstance(within, list | tuple) else (within,)
-    check_choice("parts", parts, Parts)
     for one in selection:
         if not isinstance(one, str | Mapping) and (not needs_rows(one) or hasattr(one, "__array__")):
             words = " must be a box or a condition, because it applies to every study; use region= for a quantile"
@@ -291,9 +287,9 @@ def as_selection(within: object, parts: str) -> tuple[object, ...]:
     return selection
 
 
-def question_in_words(answers: Mapping[str, Importances], question: Question, parts: str | None) -> tuple[str, str]:
-    """Target and region in words, for all studies; if `parts` is ``"all"``, quantiles are computed from all rows."""
-    if parts is None:
+def question_in_words(answers: Mapping[str, Importances], question: Question) -> tuple[str, str]:
+    """Target and region in words, for all studies."""
+    if not question.within:
         targets, regions = ({getattr(one, name) for one in answers.values()} for name in ("target", "region"))
         return (
             targets.pop() if len(targets) == 1 else "the target",
@@ -301,7 +297,7 @@ def question_in_words(answers: Mapping[str, Importances], question: Question, pa
         )
     both = question.target, question.region
     target, region = (str(one) if needs_rows(one) else str(Region.parse(one, "region")) for one in both)
-    of = " of all rows" if parts == "all" and not needs_rows(question.target) else ""
+    of = " of all rows" if question.parts == "all" and not needs_rows(question.target) else ""
     return f"{target}{of}", "the selected rows" if region == "all rows" else f"{region}, selected"
 
 
@@ -312,7 +308,7 @@ def chosen(names: list[str]) -> set[str]:
 
 
 def ask_all(
-    studies: Mapping[str, TrialData], question: Question, selection: tuple[object, ...], parts: str
+    studies: Mapping[str, TrialData], question: Question
 ) -> tuple[dict[str, Importances], dict[str, PedanovaError], dict[str, str], dict[str, Space]]:
     """Ask every study; return the answers, the errors, the objectives in words and the spaces, each by study."""
     sure = chosen(list(studies))
@@ -323,8 +319,7 @@ def ask_all(
     for name in studies:
         try:
             data = studies[name]
-            inner, asking = narrowed(data, question, selection, parts) if selection else (data, question)
-            answers[name] = importance_of(inner, asking) if name in sure else inner.at_once(asking).importances
+            answers[name] = importance_of(data, question) if name in sure else data.at_once(question).importances
             aims[name], spaces[name] = f"{TO_DO[data.direction]} {data.objective}", data.space
         except OutsideSpaceError:
             raise
@@ -439,7 +434,6 @@ def part_of(observed: Observations, rows: Any) -> Observations:
 
 DRAWS = 500  # for the interval of one study; only the mean over studies is used
 MOST_COUNTS = 1 << 23  # counts of all studies, 128 MB with their sums; with more, they have fewer levels
-Parts: TypeAlias = Literal["selected", "all"]  # what a quantile refers to if rows are selected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -530,17 +524,3 @@ def groups_by(data: TrialData, column: str) -> GroupData:
     return RESULTS.get(
         data, ("groups", column), lambda: grouped(observed, observed.table[column], **how)[0], lambda _: size
     )
-
-
-def narrowed(data: TrialData, question: Question, rows: tuple[object, ...], parts: str) -> tuple[TrialData, Question]:
-    """The selected rows of a study, and the question about them.
-
-    If `parts` is ``"all"``, a quantile of all rows is replaced by a value of the objective.
-    """
-    target, region = question.target, question.region
-    if parts == "all" and not data.levels.several:
-        of = "rows" if question.estimator == "counts" else question.of
-        target, region = (
-            one if needs_rows(one) else data.by_value(Region.parse(one, "target"), of) for one in (target, region)
-        )
-    return data.within(*rows, at=(target, region)), replace(question, target=target, region=region)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Unpack
 
 from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.importance import Importances
-from pedanova.measures.question import How, check_how
+from pedanova.measures.question import How, Question, check_how
+from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
 from pedanova.report.page.html import asset, draw_page
-from pedanova.report.page.question import PageQuestion, chosen_part
+from pedanova.report.page.question import box_of, box_to_json, chosen_part, parse_question, question_to_json
 
 try:
     import anywidget
@@ -50,15 +52,18 @@ class LiveWidget(anywidget.AnyWidget):
             page=draw_page({"facts": facts, "answers": []}),
             height=height,
             wanted={"number": 0, "question": None},
-            question=start.to_json(),
-            selection=start.box(),
+            question=question_to_json(start, session.analysis.space),
+            selection=box_of(start),
         )
         self.on_msg(self._heard)
 
     def importance(self, **options: Unpack[How]) -> Importances:
         """The importances for the current question of the page; `options` as in `Analysis.importance`."""
-        question = PageQuestion.parse(self.question, self._session.analysis.space)
-        return self._session.importances(self._session.study_of(question), question, check_how(options))
+        question = replace(self._parsed(self.question), **check_how(options))
+        return importance_of(self._session.study_of(question), question)
+
+    def _parsed(self, data: Any) -> Question:
+        return parse_question(data, self._session.analysis.space, self._session.start)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Add a static table to the live page, for an exported notebook without a kernel."""
@@ -71,13 +76,12 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.validate("question")
     def _check_question(self, proposal: Any) -> dict[str, Any]:
-        return PageQuestion.parse(dict(proposal["value"]), self._session.analysis.space).to_json()
+        return question_to_json(self._parsed(dict(proposal["value"])), self._session.analysis.space)
 
     @traitlets.validate("selection")
     def _check_selection(self, proposal: Any) -> dict[str, Any]:
         space = self._session.analysis.space
-        parts = {name: chosen_part(name, rows, space) for name, rows in proposal["value"].items()}
-        return {name: part.bounds() for name, part in parts.items()}
+        return {name: chosen_part(name, rows, space) for name, rows in proposal["value"].items()}
 
     @traitlets.observe("question", "selection")
     def _changed(self, change: Any) -> None:
@@ -87,10 +91,9 @@ class LiveWidget(anywidget.AnyWidget):
         space = self._session.analysis.space
         with self._quietly():
             if change["name"] == "selection":
-                parts = {name: chosen_part(name, rows, space).to_json() for name, rows in self.selection.items()}
-                self.question = {**self.question, "selection": parts}
+                self.question = {**self.question, "selection": box_to_json(self.selection, space)}
             else:
-                self.selection = PageQuestion.parse(self.question, space).box()
+                self.selection = box_of(self._parsed(self.question))
             self.wanted = {"number": self.wanted["number"] + 1, "question": dict(self.question)}
 
     @contextmanager
@@ -118,8 +121,9 @@ class LiveWidget(anywidget.AnyWidget):
 
     def _moved(self, data: Any) -> None:
         try:
-            question = PageQuestion.parse(data, self._session.analysis.space)
+            question = self._parsed(data)
         except PedanovaError:  # such as an unknown parameter; the page shows the error
             return
         with self._quietly():
-            self.question, self.selection = question.to_json(), question.box()
+            space = self._session.analysis.space
+            self.question, self.selection = question_to_json(question, space), box_of(question)

@@ -5,26 +5,23 @@ The server and the notebook widget both send requests to the session as plain JS
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 from pedanova.base.threads import RESULTS, trim_memory
 from pedanova.data.regions import Region
 from pedanova.errors import QueryError
-from pedanova.measures.importance import Importances
-from pedanova.measures.question import Baseline, How, Question
-from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.question import Question, check_how
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import asked_of, csv_pieces, inside
-from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, check_options, payload_of, taken
+from pedanova.report.page.answers import csv_pieces
+from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, payload_of, taken
 from pedanova.report.page.facts import MANY, draw_like, page_facts
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import box_of, parse_question
 from pedanova.space.parameters import Space
 
 LONGEST_CLIENT = 64
@@ -36,12 +33,13 @@ class PageRequest:
     """A request of the page: a question, and the card (section of the page) that it is for."""
 
     part: str
-    question: PageQuestion
+    question: Question
+    key: str  # equal for equal requests from different pages
     extras: Mapping[str, Any] = field(default_factory=dict)
     client: str = ""
 
     @classmethod
-    def parse(cls, data: Any, space: Space) -> PageRequest:
+    def parse(cls, data: Any, space: Space, start: Question) -> PageRequest:
         if not isinstance(data, dict):
             raise QueryError('a request must be an object with the keys "part" and "question"')
         part, client = data.get("part"), data.get("client", "")
@@ -54,13 +52,8 @@ class PageRequest:
             if name not in checks and name not in SHARED:
                 raise QueryError(f"{str(name)[:40]!r} is not part of a request for {part}")
         extras = {name: check(data.get(name), name, space) for name, check in checks.items()}
-        return cls(part, PageQuestion.parse(data.get("question", {}), space), extras, client)
-
-    @property
-    def key(self) -> str:
-        """A cache key that is equal for equal requests from different pages."""
-        extras = {k: v.to_json() if isinstance(v, PageQuestion) else v for k, v in self.extras.items()}
-        return json.dumps([self.part, self.question.to_json(), extras], sort_keys=True, default=str)
+        question = parse_question(data.get("question", {}), space, start)
+        return cls(part, question, repr((part, question, extras)), extras, client)
 
     @property
     def lane(self) -> tuple[Any, ...]:
@@ -111,15 +104,9 @@ class Session:
         group: str | None = None,
     ) -> None:
         self.title, self.source, self.group = title, source, group
-        self.options = check_options(options or {})
-        self.start = PageQuestion(
-            target=Region.parse(start[0], "target"),
-            region=Region.parse(start[1], "region"),
-            baseline=cast("Baseline", self.options.pop("baseline")),
-            of=self.options.pop("of"),
-        )
+        target, region = Region.parse(start[0], "target"), Region.parse(start[1], "region")
+        self.start = Question(target, region, parts="all", **check_how(options or {}, what="a report"))
         self.watcher: Callable[[], dict[str, Any]] | None = None  # returns the state of a watched source
-        self._key = repr((self.options, source, group))  # what the session adds to the key of a request
         self._lock = Lock()
         self._state = SessionState(analysis)
 
@@ -140,12 +127,12 @@ class Session:
         """The facts that do not depend on the question, as JSON."""
         now = self._state
         _ = now.analysis.excerpt  # the sample of a large table is drawn before it is needed
-        facts = page_facts(now.analysis, self.title, self.start, **self.options)
+        facts = page_facts(now.analysis, self.title, self.start)
         about = {"live": live, "source": self.source, "version": now.version, "group": self.group}
         return facts | about | {"watch": self.watcher is not None, "ask": can_be_asked(now.analysis)}
 
     def request(self, data: Any) -> PageRequest:
-        return PageRequest.parse(data, self.analysis.space)
+        return PageRequest.parse(data, self.analysis.space, self.start)
 
     def ask(self, data: Any) -> dict[str, Any]:
         return self.answer(self.request(data))
@@ -157,7 +144,7 @@ class Session:
             changes = [change for change in now.changes if change["version"] > request.extras["since"]]
             source = {} if self.watcher is None else self.watcher()
             return {"refused": None, "version": now.version, "rows": now.analysis.rows, "changes": changes, **source}
-        key = "page", request.key, self._key
+        key = "page", request.key, self.source, self.group
         return RESULTS.get(now.analysis, key, lambda: self._answer(now, card, request)) | {"version": now.version}
 
     def _answer(self, now: SessionState, card: Card, request: PageRequest) -> dict[str, Any]:
@@ -165,45 +152,38 @@ class Session:
         a = now.analysis if card.name == "groups" else self.study_of(question, now.analysis)
         if "other" in extras:
             extras["beside"] = self.study_of(extras["other"], now.analysis)
-        given = taken(card, {**self.options, "source": self.source, "column": self.group})
+        given = taken(card, {"source": self.source, "column": self.group})
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
         if len(a.tallies) > MANY:
             trim_memory()
         if card.name == "answer" and question.study is not None:  # the distribution of the study's objective
-            facts = page_facts(a, self.title, self.start, **self.options)
+            facts = page_facts(a, self.title, self.start)
             answer |= {"about": {name: facts[name] for name in ("objective", "rungs")}}
         return answer
 
-    def study_of(self, question: PageQuestion, whole: TrialData | None = None) -> TrialData:
+    def study_of(self, question: Question, whole: TrialData | None = None) -> TrialData:
         """The analysis of all rows, or of the study that the question names."""
         a = self.analysis if whole is None else whole
         if question.study is None:
             return a
-        if question.study.column != self.group:
-            raise QueryError(f"study: {question.study.column!r} is not the column with the names of the studies")
-        study = groups_by(a, question.study.column)[question.study.name]
+        column, name = question.study
+        if column != self.group:
+            raise QueryError(f"study: {column!r} is not the column with the names of the studies")
+        study = groups_by(a, column)[name]
         draw_like(study, a)
         return study
 
-    def importances(self, analysis: TrialData, question: PageQuestion, how: How | None = None) -> Importances:
-        """The importances for a question, with the options of this session, or with those in `how` instead."""
-        inner, target, region = asked_of(analysis, question)
-        options = question.how(self.options)
-        options.update(how or {})
-        return importance_of(inner, Question(target, region, **options))
-
     def csv(self, request: PageRequest) -> Iterator[str]:
         """Yield all selected rows as pieces of CSV text; numbers have all digits."""
-        who = taken(BY_NAME["trials"], self.options)
         order = {name: request.extras[name] for name in ("sort", "descending")}
-        pieces = csv_pieces(self.study_of(request.question), request.question, **order, **who)
+        pieces = csv_pieces(self.study_of(request.question), request.question, **order)
         return chain([next(pieces)], pieces)  # the first piece is made now, so that an error does not leave half a file
 
-    def report(self, question: PageQuestion) -> str:
+    def report(self, question: Question) -> str:
         """The HTML of a report file for the selected rows; the file shows this question first."""
         a = self.study_of(question)
-        here = inside(a, question)
-        title = self.title if not question.selection else f"{self.title}: {here.analysis.rows:,} selected rows"
-        rows: dict[str, Any] = {"within": question.box() or None, "study": question.study, "brief": a.rows > LONG}
-        asked = [(here.target, here.region)]
-        return draw_page(payload_of(a, title, asked, **rows, **question.how(self.options)))
+        asking = a.by_limits(question)
+        selected = f": {a.selected(asking)[0].rows:,} selected rows" if question.within else ""
+        rows: dict[str, Any] = {"within": box_of(question) or None, "study": question.study, "brief": a.rows > LONG}
+        asked = [(asking.target, asking.region)]
+        return draw_page(payload_of(a, f"{self.title}{selected}", asked, **rows, **question.how))

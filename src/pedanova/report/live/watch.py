@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from pedanova.errors import PedanovaError, TooFewRowsError
 from pedanova.measures.advice.ask import stop_sentence
 from pedanova.measures.importance import Pass, Standings
+from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
 from pedanova.report.sentences import joined
@@ -195,7 +196,7 @@ class Watcher:
         for rows in steps:
             try:
                 some = analysis if rows == analysis.rows else analysis.first(rows)
-                ranking = self.session.importances(some, self.session.start)
+                ranking = importance_of(some, self.session.start)
             except TooFewRowsError:
                 self._wanted = "too few trials in the target"
                 continue

@@ -8,10 +8,10 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, partial, wraps
+from dataclasses import replace
+from functools import partial, wraps
 from itertools import chain
-from typing import Any, ParamSpec, TypeVar, Unpack, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +27,9 @@ from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities, PairDensity
 from pedanova.measures.effects import binned_marginal
 from pedanova.measures.importance import Importance, Importances
-from pedanova.measures.question import DEFAULT, How, Question
+from pedanova.measures.question import DEFAULT, ROWS, Baseline, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,
-    densities_of_all,
     effects_within,
     importance_of,
     interactions_of,
@@ -42,12 +41,11 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
-from pedanova.measures.surrogate.estimate import ResolvedQuestion
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, rounded
-from pedanova.report.page.question import USUAL, PageQuestion, Span, labels_by_text, lines_of
+from pedanova.report.page.question import LAST, USUAL, box_of, labels_by_text, lines_of, question_to_json
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
 
@@ -59,43 +57,10 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Inside:
-    """The rows, the selection, the target and the region of a question."""
-
-    rows: TrialData  # all rows, or a sample of them
-    chosen: tuple[Any, ...]  # the arguments of `within`; empty for all rows
-    target: Region
-    region: Region
-    sample: int | None = None  # the size of the sample, if a first answer comes from one
-    weight: float = 1.0  # the number of rows that each sampled row represents
-
-    @cached_property
-    def analysis(self) -> TrialData:
-        return self.rows.within(*self.chosen, at=(self.target, self.region))
-
-    def count(self, selected: int, region: int | None = None, target: int | None = None) -> dict[str, int | None]:
-        counts = {"selected": selected, "region": region, "target": target}
-        return {name: None if rows is None else round(self.weight * rows) for name, rows in counts.items()}
-
-
-def asked_of(a: TrialData, question: PageQuestion) -> tuple[TrialData, Region, Region]:
-    """Returns (analysis of the selected rows, target, region) for a question."""
-    here = inside(a, question)
-    return here.analysis, here.target, here.region
-
-
-def inside(a: TrialData, question: PageQuestion, *, of: TrialData | None = None) -> Inside:
-    """Find the rows, the target and the region of a question; a sample given as `of` is used instead of all rows.
-
-    If rows are selected, "the best 10 % of all rows" becomes a limit, such as "error ≤ 0.03", and means the same rows.
-    """
-    rows = a if of is None else of
-    sample, weight = (None, 1.0) if of is None else (of.rows, a.rows / of.rows)
-    target, region = question.target, question.region
-    if question.selection and question.good == "all" and not a.levels.several:
-        target, region = ((a if a.has_counts_for(one) else rows).by_value(one, question.of) for one in (target, region))
-    return Inside(rows, question.rows(), target, region, sample, weight)
+def asked_of(a: TrialData, question: Question, *options: str) -> tuple[TrialData, Question]:
+    """The rows that a question selects, and the question about them with only the `options` that matter."""
+    inner, asking = a.selected(question)
+    return inner, Question(asking.target, asking.region, **{name: getattr(question, name) for name in options})
 
 
 def importance_rows(rows: Sequence[Importance]) -> list[dict[str, Any]]:
@@ -125,78 +90,84 @@ def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[st
 
 def answer(
     a: TrialData,
-    question: PageQuestion,
+    question: Question,
     *,
     sure: bool = True,
     drawn: bool = True,
     names: Sequence[str] | None = None,
     source: str = "",
-    **how: Unpack[How],
 ) -> dict[str, Any]:
     """The importances as JSON; `drawn` adds densities, and `sure` adds intervals, p-values and notes.
 
     Without `sure`, the answer is quick: for a large table it uses a sample, unless the counts of all rows suffice.
     `names` are the parameters on the screen. If they are given, quick answers use counts until a model is fitted.
+    If rows are selected, "the best 10 % of all rows" becomes a limit, such as "error ≤ 0.03", and means the same rows.
     """
-    if names is not None and not sure and is_unfitted(a):
-        how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
-    result: dict[str, Any] = {"question": question.to_json(), "sure": sure, "sample": None, "refused": None}
+    if names is not None and not sure:
+        question = by_counts_at_first(a, question)
+    result = {"question": question_to_json(question, a.space), "sure": sure, "sample": None, "refused": None}
+    sample = None if sure else some_rows(a, question)
+    rows = a if sample is None else sample
     try:
-        here = inside(a, question, of=None if sure else some_rows(a, question))
-        if sure or question.good == "selection":
-            _ = here.analysis  # raises an error at once if there are too few rows
+        asking = a.by_limits(question, sample)
+        if sure or question.parts == "selected":
+            rows.selected(asking)  # raises an error at once if there are too few rows
     except PedanovaError as error:
         return result | {"refused": str(error), "lines": None, "ends": None} | counted(a, question)
-    result |= {"sample": here.sample, "ends": ends_of(a, question, here)}
-    result["lines"] = lines_of(question, here.target, here.region, source, how)
-    shapes = bins_for(a)
+    result |= {"sample": None if sample is None else sample.rows, "ends": ends_of(a, question, rows, asking)}
+    result["lines"] = lines_of(asking, source)
+    weight = a.rows / rows.rows  # the number of rows that each sampled row represents
     try:
-        table = numbers(here, question, how, sure=sure, names=names)
-        return result | table | (spread_of(here, question, shapes, how, sure=sure) if drawn else {})
+        table = numbers(rows, asking, weight, sure=sure, names=names)
+        return result | table | ({"densities": drawn_densities(a, rows, question, asking, sure=sure)} if drawn else {})
     except PedanovaError as error:
-        return result | {"refused": str(error)} | what_can_be_drawn(here, question, shapes, how)
+        return result | {"refused": str(error)} | what_can_be_drawn(a, rows, question, asking, weight)
 
 
 @refusing
-def densities(
-    a: TrialData, question: PageQuestion, names: Sequence[str] | None = None, **how: Unpack[How]
-) -> dict[str, Any]:
+def densities(a: TrialData, question: Question, names: Sequence[str] | None = None) -> dict[str, Any]:
     """The densities of all parameters, or only of `names`, as JSON."""
-    if names is not None and is_unfitted(a):
-        how, question = {**how, "estimator": "counts"}, replace(question, of="rows")
-    here = inside(a, question, of=some_rows(a, question))
+    if names is not None:
+        question = by_counts_at_first(a, question)
+    sample = some_rows(a, question)
+    rows, asking = a if sample is None else sample, a.by_limits(question, sample)
     if names is None:
-        return spread_of(here, question, bins_for(a), how, sure=False)
-    return {"densities": drawn(glance_at(here, question, how, names).as_drawn.densities, question, bins_for(a))}
+        return {"densities": drawn_densities(a, rows, question, asking, sure=False)}
+    return {"densities": drawn(rows.at_once(asking, names).as_drawn.densities, question, bins_for(a))}
+
+
+def by_counts_at_first(a: TrialData, question: Question) -> Question:
+    """The question to the counts, as long as no model is fitted."""
+    return replace(question, estimator="counts", of="rows") if is_unfitted(a) else question
 
 
 def is_unfitted(a: TrialData) -> bool:
     return isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
 
 
-def counted(a: TrialData, question: PageQuestion) -> dict[str, Any]:
+def counted(a: TrialData, question: Question) -> dict[str, Any]:
     """The number of selected rows as JSON, for a question that cannot be answered."""
-    if a.observations is None or not question.selection:
+    if a.observations is None or not question.within:
         return {}
-    return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.rows())[0])), "region": None, "target": None}}
+    return {"rows": {"selected": int(np.count_nonzero(a.mask_of(question.within)[0])), "region": None, "target": None}}
 
 
-def some_rows(a: TrialData, question: PageQuestion) -> TrialData | None:
+def some_rows(a: TrialData, question: Question) -> TrialData | None:
     """A sample of the rows for a quick first answer, or None if an answer from all rows is quick enough."""
-    if a.excerpt is None or (not question.selection and a.has_counts_for(question.target, question.region)):
+    bands = (Region.parse(one, "target") for one in (question.target, question.region))
+    if a.excerpt is None or (not question.within and a.has_counts_for(*bands)):
         return None
     return a.excerpt
 
 
 def numbers(
-    here: Inside, question: PageQuestion, how: How, *, sure: bool, names: Sequence[str] | None = None
+    rows: TrialData, asking: Question, weight: float, *, sure: bool, names: Sequence[str] | None = None
 ) -> dict[str, Any]:
     if sure:
-        table = importance_of(here.analysis, Question(here.target, here.region, **question.how(how)))
-        rows = here.analysis.rows
+        table, selected = importance_of(rows, asking), rows.selected(asking)[0].rows
     else:
-        glance = glance_at(here, question, how, names)
-        table, rows = glance.importances, glance.count
+        glance = rows.at_once(asking, names)
+        table, selected = glance.importances, glance.count
     first = table.rows[0]
     importances = importance_rows(table.rows)
     if not sure and names is not None:  # ratios need all parameters
@@ -205,7 +176,7 @@ def numbers(
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
         "summary": table.summary(),
-        "rows": here.count(rows, first.n_region, first.n_target),
+        "rows": numbers_of_rows(weight, selected, first.n_region, first.n_target),
         "importances": importances,
         "copies": dict(table.copies),
         "trials": importance_rows(table.trials) or None,
@@ -213,66 +184,66 @@ def numbers(
     }
 
 
-def glance_at(here: Inside, question: PageQuestion, how: How, names: Sequence[str] | None = None) -> ResolvedQuestion:
-    wanted = Question(here.target, here.region, **question.how(how))
-    return here.rows.at_once(wanted, within=here.chosen, names=names)
+def numbers_of_rows(
+    weight: float, selected: int, region: int | None = None, target: int | None = None
+) -> dict[str, int | None]:
+    counts = {"selected": selected, "region": region, "target": target}
+    return {name: None if rows is None else round(weight * rows) for name, rows in counts.items()}
 
 
-def spread_of(
-    here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How, *, sure: bool
+def drawn_densities(
+    a: TrialData, rows: TrialData, question: Question, asking: Question, *, sure: bool
 ) -> dict[str, Any]:
     """The densities as JSON, in the bins that the page draws."""
-    options = only(how, "estimator", "seed")
 
     def make() -> dict[str, Any]:
-        densities = spread_over(here, question, options) if sure else glance_at(here, question, how).as_drawn.densities
-        return drawn(densities, question, shapes)
+        query = rows.resolved(asking) if sure else rows.at_once(asking)
+        return drawn(query.as_drawn.densities, question, bins_for(a))
 
-    key = "drawn", json.dumps(question.to_json()), repr(options)
-    return {"densities": RESULTS.get(here.rows, key, make)}
-
-
-def only(how: How, *names: str) -> How:
-    return cast("How", {name: value for name, value in how.items() if name in names})
+    key = json.dumps(question_to_json(question, a.space)), question.estimator, question.seed
+    return RESULTS.get(rows, ("drawn", *key), make)
 
 
-def spread_over(here: Inside, question: PageQuestion, how: How) -> dict[str, Densities]:
-    asking = replace(Question(here.target, here.region, **how), of=question.of, force=True)
-    return densities_of_all(here.analysis, asking)
-
-
-def what_can_be_drawn(here: Inside, question: PageQuestion, shapes: Mapping[str, Bins], how: How) -> dict[str, Any]:
+def what_can_be_drawn(
+    a: TrialData, rows: TrialData, question: Question, asking: Question, weight: float
+) -> dict[str, Any]:
     """The densities and the number of rows, if there are too few rows for a ranking."""
     try:
-        inner = here.analysis
+        inner, plain = rows.selected(asking)
     except PedanovaError:
-        return counted(here.rows, question)
-    rows = here.count(inner.rows)
+        return counted(rows, question)
     try:
-        first = inner.contrasts(here.target, here.region)[0]
-        rows = here.count(inner.rows, int(first.region.sum()), int(first.target.sum()))
-        densities = spread_over(here, question, only(how, "estimator", "seed"))
+        query = inner.resolved(plain).as_drawn
+        sizes = int(query.contrasts[0].region.sum()), int(query.contrasts[0].target.sum())
+        known = numbers_of_rows(weight, inner.rows, *sizes)
     except PedanovaError:
-        return {"rows": rows}
-    return {"rows": rows, "densities": drawn(densities, question, shapes)}
+        return {"rows": numbers_of_rows(weight, inner.rows)}
+    try:
+        return {"rows": known, "densities": drawn(query.densities, question, bins_for(a))}
+    except PedanovaError:
+        return {"rows": known}
 
 
-def drawn(densities: Mapping[str, Densities], question: PageQuestion, shapes: Mapping[str, Bins]) -> dict[str, Any]:
-    result = {name: density_to_json(one, shapes[name], question.baseline) for name, one in densities.items()}
-    for name, part in question.selection.items():
-        if isinstance(part, Span) and name in result and shapes[name].edges is not None:
-            result[name]["good"] = inside_span(result[name]["good"], part)
+def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mapping[str, Bins]) -> dict[str, Any]:
+    baseline = cast("Baseline", question.baseline)
+    result = {name: density_to_json(one, shapes[name], baseline) for name, one in densities.items()}
+    for name, bounds in box_of(question).items():
+        if isinstance(bounds, tuple) and name in result and shapes[name].edges is not None:
+            result[name]["good"] = inside_span(result[name]["good"], bounds)
     return result
 
 
-def ends_of(a: TrialData, question: PageQuestion, here: Inside) -> dict[str, list[float | None]] | None:
+def ends_of(
+    a: TrialData, question: Question, rows: TrialData, asking: Question
+) -> dict[str, list[float | None]] | None:
     """The objective values at which the target and the region begin and end, with None for an open end."""
     if a.levels.several:
         return None
-    whole = here.analysis if question.good == "selection" else a
+    whole = rows.selected(asking)[0] if question.parts == "selected" else a
     ends = {}
-    for name, band in (("target", here.target), ("region", here.region)):
-        values = whole.by_value(band, question.of) if whole.has_counts_for(band) else band
+    for name, band in (("target", asking.target), ("region", asking.region)):
+        limits = Region.parse(band, name)
+        values = whole.by_value(limits, question.of) if whole.has_counts_for(limits) else limits
         ends[name] = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
     return ends
 
@@ -285,25 +256,18 @@ POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
 
 @refusing
 def side_by_side(
-    a: TrialData,
-    question: PageQuestion,
-    *,
-    column: str | None,
-    order: str = "name",
-    limit: int = SHOWN,
-    **options: Unpack[How],
+    a: TrialData, question: Question, *, column: str | None, order: str = "name", limit: int = SHOWN
 ) -> dict[str, Any]:
     """The shares over all studies, and the shares with intervals in each of the first `limit` studies, as JSON."""
     if column is None:
         raise QueryError("to compare studies, open the table with --group COLUMN (the column with the study names)")
-    how, studies, notes = question.how(options), groups_by(a, column), []
-    if len(studies) > MODELLED and how["estimator"] == "auto":
-        how["estimator"] = "counts"
+    studies, notes = groups_by(a, column), []
+    if len(studies) > MODELLED and question.estimator == "auto":
+        question = replace(question, estimator="counts")
         notes = [f"all {len(studies):,} studies use plain counts, because models would take too long"]
-    parts = "selected" if question.good == "selection" or a.levels.several else "all"
-    within = list(question.rows()) if question.selection else None
-    asking = Question(question.target, question.region, **how)
-    pooled = Pooling(**pooled_studies(studies, asking, within=within, parts=parts if within else "selected"))
+    if a.levels.several or not question.within:
+        question = replace(question, parts="selected")
+    pooled = Pooling(**pooled_studies(studies, question))
     shown = list(pooled.studies.rows)
     if order == "size":
         shown.sort(key=lambda row: -row.n_region)
@@ -320,40 +284,39 @@ def side_by_side(
                 "good": row.n_target,
                 "agreement": exact(row.agreement),
                 "differs": list(row.differs),
-                "importances": importance_rows(with_intervals(pooled, row.name, studies, question, how).rows),
+                "importances": importance_rows(with_intervals(pooled, row.name, studies, question).rows),
             }
             for row in shown[:limit]
         ],
         "total": len(pooled.studies.rows),
         "left_out": len(studies) - len(pooled.answers),
         "notes": [*notes, *map(str, gathered(pooled.notes))],
-        "lines": {"python": python_line(column, question, parts, how)},
+        "lines": {"python": python_line(column, question)},
     }
 
 
-def with_intervals(
-    pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: PageQuestion, how: How
-) -> Importances:
+def with_intervals(pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: Question) -> Importances:
     """The importances of the study `name` with intervals; pooling may have left the intervals out."""
     plain = pooled.answers[name]
-    if plain.rows[0].low is not None or not how["draws"]:
+    if plain.rows[0].low is not None or not question.draws:
         return plain
-    here = inside(studies[name], replace(question, of="rows") if how["estimator"] == "counts" else question)
     try:
-        return importance_of(here.analysis, Question(here.target, here.region, **how))
+        return importance_of(studies[name], question)
     except PedanovaError:
         return plain
 
 
-def python_line(column: str, question: PageQuestion, parts: str, how: Mapping[str, Any]) -> str:
+def python_line(column: str, question: Question) -> str:
     """The Python code that gives the same numbers: a call of `across`."""
-    given = [f"group={column!r}", f"target={question.target.text('python')}"]
-    given += [] if question.region.is_all else [f"region={question.region.text('python')}"]
-    if question.selection:
-        given.append(f"within={question.box()!r}")
-        given += [f"parts={parts!r}"] if parts != "selected" else []
-    usual = USUAL | {"baseline": "region", "of": "space", "draws": None}
-    given += [f"{name}={value!r}" for name, value in how.items() if value != usual.get(name)]
+    target, region = (Region.parse(one, "target") for one in (question.target, question.region))
+    given = [f"group={column!r}", f"target={target.text('python')}"]
+    given += [] if region.is_all else [f"region={region.text('python')}"]
+    if question.within:
+        given.append(f"within={box_of(question)!r}")
+        given += [f"parts={question.parts!r}"] if question.parts != "selected" else []
+    usual = USUAL | {"draws": None}
+    how = sorted(question.how.items(), key=lambda one: one[0] in LAST)
+    given += [f"{name}={value!r}" for name, value in how if value != usual[name]]
     return f"pa.across(a, {', '.join(given)})"
 
 
@@ -374,19 +337,9 @@ DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 
 
 @refusing
-def pairs(
-    a: TrialData,
-    question: PageQuestion,
-    names: Sequence[str] | None,
-    *,
-    estimator: str = DEFAULT.estimator,
-    seed: int = DEFAULT.seed,
-) -> dict[str, Any]:
+def pairs(a: TrialData, question: Question, names: Sequence[str] | None) -> dict[str, Any]:
     """The interactions of all pairs of the parameters `names` as JSON, the largest first."""
-    inner, target, region = asked_of(a, question)
-    result = interactions_of(
-        inner, Question(target, region, estimator=estimator, seed=seed, of=question.of), params=names
-    )
+    result = interactions_of(*asked_of(a, question, "estimator", "seed", "of"), params=names)
     return {
         "cells": result.cells,
         "rows": rows_of(result.rows, (*PAIR_COLUMNS, "significant")),
@@ -395,9 +348,9 @@ def pairs(
 
 
 @refusing
-def plane(a: TrialData, question: PageQuestion, first: str, second: str) -> dict[str, Any]:
-    inner, target, region = asked_of(a, question)
-    return plane_to_json(pair_plane(inner, (first, second), Question(target, region), PLANE))
+def plane(a: TrialData, question: Question, first: str, second: str) -> dict[str, Any]:
+    inner, asking = asked_of(a, question)
+    return plane_to_json(pair_plane(inner, (first, second), asking, PLANE))
 
 
 def plane_to_json(density: PairDensity) -> dict[str, Any]:
@@ -413,13 +366,10 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
 
 
 @refusing
-def smaller_space(
-    a: TrialData, question: PageQuestion, *, estimator: str = DEFAULT.estimator, seed: int = DEFAULT.seed
-) -> dict[str, Any]:
+def smaller_space(a: TrialData, question: Question) -> dict[str, Any]:
     """The smaller space that `reduce` suggests, as JSON, or the reason why there is none."""
-    inner, target, _ = asked_of(a, question)
-    asking = Question(target, Region.parse(1, "region"), estimator=estimator, seed=seed)
-    return space_to_json(inside_box(reduce_space(inner, asking), question.box()))
+    inner, asking = asked_of(a, question, "estimator", "seed")
+    return space_to_json(inside_box(reduce_space(inner, replace(asking, region=DEFAULT.region)), box_of(question)))
 
 
 FORMS = {
@@ -459,9 +409,9 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
 
 
 @refusing
-def gains(a: TrialData, question: PageQuestion, *, seed: int = DEFAULT.seed) -> dict[str, Any]:
+def gains(a: TrialData, question: Question) -> dict[str, Any]:
     """The gains of tuning in the selected rows, compared with their typical configuration, as JSON."""
-    result = gains_of(asked_of(a, question)[0], None, 1.0, seed)
+    result = gains_of(asked_of(a, question)[0], None, 1.0, question.seed)
     amounts = ("gain", "low", "high")
     return {
         "summary": result.summary(),
@@ -475,10 +425,10 @@ MEAN_DIGITS = 3  # digits relative to the drawn range; more would be less than a
 
 
 @refusing
-def marginals(a: TrialData, question: PageQuestion) -> dict[str, Any]:
+def marginals(a: TrialData, question: Question) -> dict[str, Any]:
     """The mean objective for each value, in the bins of the densities; the target is not used."""
-    inner, _target, region = asked_of(a, question)
-    effects = effects_within(inner, region)
+    inner, asking = asked_of(a, question)
+    effects = effects_within(inner, asking.region)
     shapes = bins_for(a)
     binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in effects.rows}
     means = np.concatenate([one.mean for one in binned.values()])
@@ -519,20 +469,17 @@ MOST_MODELLED = 5  # with more objectives, counts answer, because models would t
 
 
 @refusing
-def objectives(
-    a: TrialData, question: PageQuestion, *, across: int = 0, up: int = 1, **how: Unpack[How]
-) -> dict[str, Any]:
+def objectives(a: TrialData, question: Question, *, across: int = 0, up: int = 1) -> dict[str, Any]:
     """The shares for each objective and for all together, and a plot; `across` is the objective on x, `up` on y."""
-    inner, target, region = asked_of(a, question)
+    inner, asking = a.selected(question)
     goals = [goal.name for goal in inner.observed().goals]
     if max(across, up) >= len(goals) or across == up:
         raise QueryError(f"{across} and {up} must be two different objectives, numbered from 0 to {len(goals) - 1}")
     brief = len(goals) > MOST_MODELLED
     if brief:
-        how = {**how, "estimator": "counts", "draws": 0}
-    asking = Question(target, region, **question.how(how))
+        asking = replace(asking, estimator="counts", draws=0)
     answers = compare_objectives(inner, asking)
-    plane = inner.goal_plane(target, region, (across, up))
+    plane = inner.goal_plane(asking.target, asking.region, (across, up))
     places = np.argwhere(plane.region > 0).tolist()
     cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
     axes = [
@@ -548,12 +495,12 @@ def objectives(
 
 
 @refusing
-def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None, **how: Unpack[How]) -> dict[str, Any]:
+def along_budget(a: TrialData, question: Question, budget: str | None = None) -> dict[str, Any]:
     """The shares at each budget for the question's target, and the lowest budget with the final ranking.
 
     The selection is ignored, because it contains only rows at the full budget.
     """
-    along = along_budgets(a, budget, Question(question.target, **question.how(how)))
+    along = along_budgets(a, budget, replace(question, region=DEFAULT.region, within=()))
     return {
         "name": along.name,
         "summary": along.summary(),
@@ -576,16 +523,16 @@ def along_budget(a: TrialData, question: PageQuestion, budget: str | None = None
 
 @refusing
 def difference_of(
-    a: TrialData, question: PageQuestion, other: PageQuestion, *, beside: TrialData | None = None, **how: Unpack[How]
+    a: TrialData, question: Question, other: Question, *, beside: TrialData | None = None
 ) -> dict[str, Any]:
     """The differences between the shares for `question` and for `other` as JSON, the clearest difference first.
 
     `beside` is the analysis that `other` is about; None if `other` is also about `a`.
     """
-    places = inside(a, question), inside(a if beside is None else beside, other)
-    both = list(zip(places, (question, other), strict=True))
-    one, two = (importance_of(at.analysis, Question(at.target, at.region, **each.how(how))) for at, each in both)
-    lines = [str(lines_of(each, at.target, at.region, options=how)["python"]) for at, each in both]
+    other = replace(question, **{name: getattr(other, name) for name in (*ROWS, *LAST)})
+    both = [(data, data.by_limits(each)) for data, each in ((a, question), (beside or a, other))]
+    one, two = (importance_of(*each) for each in both)
+    lines = [str(lines_of(each)["python"]) for _, each in both]
     result = difference_of_answers(one, two)
     return {
         "rows": [{"parameter": row.name} | row_to_json(row, DIFFERENCE_COLUMNS) for row in result.rows],
@@ -597,28 +544,25 @@ def difference_of(
 @refusing
 def trials(
     a: TrialData,
-    question: PageQuestion,
+    question: Question,
     sort: str | None,
     descending: bool,
     offset: int,
     limit: int,
     names: Sequence[str] | None = None,
-    **how: Unpack[How],
 ) -> dict[str, Any]:
     """A page of the table as JSON (`limit` rows from row `offset` on), best first or sorted by the column `sort`."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit, params=names)
-    return rows_to_json(shown_rows(a, question, read, how), a.space, infinite=True)
+    return rows_to_json(shown_rows(a, question, read), a.space, infinite=True)
 
 
 PIECE = 5_000  # rows of a piece of a table
 COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # at the start of a text, a spreadsheet would read these as a formula
 
 
-def csv_pieces(
-    a: TrialData, question: PageQuestion, *, sort: str | None, descending: bool, **how: Unpack[How]
-) -> Iterator[str]:
+def csv_pieces(a: TrialData, question: Question, *, sort: str | None, descending: bool) -> Iterator[str]:
     """All selected rows as CSV text, yielded in pieces."""
-    pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending), how)
+    pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending))
 
     def plain(cell: Any) -> Any:
         return f"'{cell}" if isinstance(cell, str) and cell.startswith(COMPUTED) and cell != "-inf" else cell
@@ -631,25 +575,23 @@ def csv_pieces(
 
 
 @refusing
-def parallel(
-    a: TrialData, question: PageQuestion, limit: int, names: Sequence[str] | None = None, **how: Unpack[How]
-) -> dict[str, Any]:
+def parallel(a: TrialData, question: Question, limit: int, names: Sequence[str] | None = None) -> dict[str, Any]:
     read = partial(trial_table, limit=None, sample=limit, params=names)
-    return rows_to_json(shown_rows(a, question, read, how), a.space)
+    return rows_to_json(shown_rows(a, question, read), a.space)
 
 
 @refusing
-def points(a: TrialData, question: PageQuestion, x: str, y: str, limit: int, **how: Unpack[How]) -> dict[str, Any]:
+def points(a: TrialData, question: Question, x: str, y: str, limit: int) -> dict[str, Any]:
     """The values of the parameters `x` and `y` in a sample of the selected rows."""
     read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
-    return rows_to_json(shown_rows(a, question, read, how), a.space)
+    return rows_to_json(shown_rows(a, question, read), a.space)
 
 
-def shown_rows(a: TrialData, question: PageQuestion, read: Callable[[TrialData, Question], Value], how: How) -> Value:
+def shown_rows(a: TrialData, question: Question, read: Callable[[TrialData, Question], Value]) -> Value:
     """Call `read` with the selected rows; target rows are marked if there are any."""
-    inner, target, region = asked_of(a, question)
+    inner, asking = asked_of(a, question, "smoothing", "estimator", "seed", "of")
     try:
-        return read(inner, Question(target, region, **question.how(how)))
+        return read(inner, asking)
     except QueryError:  # there is no good row among them
         return read(inner, Question(None))
 

@@ -6,7 +6,6 @@ slider steps. They have the same form as the answers of a server.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -16,24 +15,31 @@ from pedanova.base.progress import watched
 from pedanova.base.threads import trim_memory
 from pedanova.data.regions import Region
 from pedanova.errors import PedanovaError, QueryError, unknown_name
-from pedanova.measures.question import HOW, INNER, REGION, TARGET, Baseline, How, Question, check_how
+from pedanova.measures.question import INNER, REGION, TARGET, How, Question, check_how
 from pedanova.measures.questions.ask import pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.report.page import answers
 from pedanova.report.page.facts import MANY, Ladder, facts_of, ladder_of, part_of, rounded
-from pedanova.report.page.question import FixedRows, PageQuestion, Picks, Span, StudyName, chosen_part, lines_of
+from pedanova.report.page.question import (
+    Bounds,
+    box_to_json,
+    boxed,
+    chosen_part,
+    lines_of,
+    parse_question,
+    question_to_json,
+    study_to_json,
+)
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # rows of a table or a figure in one answer
 MOST_PLANES = 4  # the number of objectives whose pairs a file shows
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to 14 parameters all are paired; otherwise the 10 most important
-OPTIONS = tuple(name for name in HOW if name not in ("baseline", "of"))  # those two are part of the page's question
-WHO_ANSWERS = ("smoothing", "estimator", "seed")  # options that determine which rows a part of the space contains
 Check: TypeAlias = Callable[[Any, str, Space], Any]
 Answer: TypeAlias = dict[str, Any]
-FileAnswer: TypeAlias = tuple[PageQuestion, Mapping[str, Any], Answer]  # question, further arguments, answer
+FileAnswer: TypeAlias = tuple[Question, Mapping[str, Any], Answer]  # question, further arguments, answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +48,8 @@ class FilePlan:
 
     analysis: TrialData
     ladder: Ladder
-    questions: list[PageQuestion]  # the user's questions; the first one is shown first
-    answered: list[tuple[PageQuestion, Answer]]  # every question of the sliders, with the importances
-    how: How
+    questions: list[Question]  # the user's questions; the first one is shown first
+    answered: list[tuple[Question, Answer]]  # every question of the sliders, with the importances
     reduce: bool = True
     budget: str | None = None
     group: str | None = None
@@ -57,7 +62,7 @@ class Card:
     name: str
     answer: Callable[..., Answer] | None  # called with an analysis and a question; None if the session itself answers
     extras: Mapping[str, Check] = field(default_factory=dict)  # further arguments, and their checks
-    takes: tuple[str, ...] = ()  # options of `importance` and of the session that the answer uses
+    takes: tuple[str, ...] = ()  # what the answer needs from the session
     needs_rows: bool = False  # whether counts alone are not enough
     slow: bool = False
     in_file: Callable[[FilePlan], Iterable[FileAnswer]] | None = None  # None if only a live page has the card
@@ -105,15 +110,18 @@ PARAMETERS = checked(None, lambda value: isinstance(value, list), "a list of par
 # --- what a file holds -------------------------------------------------------------------------------
 
 
-def distinct(questions: Iterable[PageQuestion]) -> list[PageQuestion]:
-    return list({json.dumps(one.to_json()): one for one in questions}.values())
+def distinct(questions: Iterable[Question]) -> list[Question]:
+    found: list[Question] = []
+    for one in questions:
+        found += [one] if one not in found else []
+    return found
 
 
 def pairs_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     for question in distinct(plan.questions):
         names = paired(plan, question)
         if len(names) >= 2:
-            yield question, {}, answers.pairs(plan.analysis, question, names, **taken(PAIRS, plan.how))
+            yield question, {}, answers.pairs(plan.analysis, question, names)
 
 
 def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
@@ -122,15 +130,15 @@ def planes_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
         if len(names) < 2:
             continue
         try:
-            inner, target, region = answers.asked_of(plan.analysis, question)
-            planes = pair_planes(inner, names, Question(target, region), answers.PLANE)
+            inner, asking = answers.asked_of(plan.analysis, question)
+            planes = pair_planes(inner, names, asking, answers.PLANE)
         except PedanovaError:
             continue
         for one in planes.values():
             yield question, {"first": one.first, "second": one.second}, answers.plane_to_json(one)
 
 
-def paired(plan: FilePlan, question: PageQuestion) -> list[str]:
+def paired(plan: FilePlan, question: Question) -> list[str]:
     """The parameters whose interactions a file contains: all, or the most important ones."""
     names = list(plan.analysis.tallies)
     if len(names) <= ALL_PAIRED:
@@ -150,7 +158,7 @@ def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
         return
     rungs = plan.ladder.rungs[1:] if len(a.space) <= ALL_PAIRED else ()
     regions = [Region.parse(rung.part, "region") for rung in rungs]
-    for question in distinct([first, *(replace(first, region=one, selection={}) for one in regions)]):
+    for question in distinct([first, *(replace(first, region=one, within=()) for one in regions)]):
         means = answers.marginals(a, question)
         if means["refused"] is None:
             yield question, {}, means
@@ -158,11 +166,11 @@ def means_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 
 def space_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if plan.reduce:
-        yield plan.questions[0], {}, answers.smaller_space(plan.analysis, plan.questions[0], **taken(SPACE, plan.how))
+        yield plan.questions[0], {}, answers.smaller_space(plan.analysis, plan.questions[0])
 
 
 def gains_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
-    gains = answers.gains(plan.analysis, plan.questions[0], **taken(GAINS, plan.how)) if plan.reduce else None
+    gains = answers.gains(plan.analysis, plan.questions[0]) if plan.reduce else None
     if gains is not None and gains["refused"] is None:
         yield plan.questions[0], {}, gains
 
@@ -172,15 +180,15 @@ def objectives_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
         return
     for across, up in combinations(range(min(len(plan.analysis.observed().goals), MOST_PLANES)), 2):
         axes = {"across": across, "up": up}
-        yield plan.questions[0], axes, answers.objectives(plan.analysis, plan.questions[0], **axes, **plan.how)
+        yield plan.questions[0], axes, answers.objectives(plan.analysis, plan.questions[0], **axes)
 
 
 def along_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     """The importances at each budget, if there are budgets; an unknown name of a budget is an error."""
     if plan.budget is None and budget_name(plan.analysis) is None:
         return
-    whole_table = replace(plan.questions[0], region=Region.parse(1, "region"), selection={})
-    along = answers.along_budget(plan.analysis, whole_table, plan.budget, **plan.how)
+    whole_table = replace(plan.questions[0], region=Region.parse(1, "region"), within=())
+    along = answers.along_budget(plan.analysis, whole_table, plan.budget)
     if along["refused"] is None:
         yield from ((one, {}, along) for one in distinct([whole_table, plan.questions[0]]))
     elif plan.budget is not None:
@@ -193,24 +201,14 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
     first = plan.questions[0]
-    yield first, {}, answers.side_by_side(plan.analysis, first, column=plan.group, order=order, **plan.how)
+    yield first, {}, answers.side_by_side(plan.analysis, first, column=plan.group, order=order)
 
 
 # --- the registry ------------------------------------------------------------------------------------
 
-PAIRS = Card(
-    "pairs",
-    answers.pairs,
-    {"names": PARAMETERS},
-    ("estimator", "seed"),
-    needs_rows=True,
-    slow=True,
-    in_file=pairs_in_file,
-)
-SPACE = Card(
-    "space", answers.smaller_space, takes=("estimator", "seed"), needs_rows=True, slow=True, in_file=space_in_file
-)
-GAINS = Card("gains", answers.gains, takes=("seed",), needs_rows=True, slow=True, in_file=gains_in_file)
+PAIRS = Card("pairs", answers.pairs, {"names": PARAMETERS}, needs_rows=True, slow=True, in_file=pairs_in_file)
+SPACE = Card("space", answers.smaller_space, needs_rows=True, slow=True, in_file=space_in_file)
+GAINS = Card("gains", answers.gains, needs_rows=True, slow=True, in_file=gains_in_file)
 ROWS_OF_TABLE: dict[str, Check] = {
     "sort": COLUMN,
     "descending": flag(default=False),
@@ -223,10 +221,10 @@ CARDS = (
         "answer",
         answers.answer,
         {"sure": flag(default=True), "drawn": flag(default=True), "names": PARAMETERS},
-        (*OPTIONS, "source"),
+        ("source",),
         in_file=lambda plan: ((question, {}, one) for question, one in plan.answered),
     ),
-    Card("densities", answers.densities, {"names": PARAMETERS}, OPTIONS),
+    Card("densities", answers.densities, {"names": PARAMETERS}),
     PAIRS,
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
@@ -236,41 +234,24 @@ CARDS = (
         "objectives",
         answers.objectives,
         {"across": whole(0, 1_000), "up": whole(1, 1_000)},
-        OPTIONS,
         slow=True,
         in_file=objectives_in_file,
     ),
-    Card("along", answers.along_budget, takes=OPTIONS, in_file=along_in_file),
+    Card("along", answers.along_budget, in_file=along_in_file),
     Card(
         "groups",
         answers.side_by_side,
         {"order": one_of(*answers.ORDERS), "limit": whole(answers.SHOWN, MOST_ROWS)},
-        (*OPTIONS, "column"),
+        ("column",),
         needs_rows=True,
         slow=True,
         in_file=groups_in_file,
     ),
-    Card("trials", answers.trials, ROWS_OF_TABLE, WHO_ANSWERS, needs_rows=True),
+    Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
+    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS), "names": PARAMETERS}, needs_rows=True),
+    Card("points", answers.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)}, needs_rows=True),
     Card(
-        "parallel",
-        answers.parallel,
-        {"limit": whole(500, MOST_ROWS), "names": PARAMETERS},
-        WHO_ANSWERS,
-        needs_rows=True,
-    ),
-    Card(
-        "points",
-        answers.points,
-        {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)},
-        WHO_ANSWERS,
-        needs_rows=True,
-    ),
-    Card(
-        "difference",
-        answers.difference_of,
-        {"other": lambda value, _, space: PageQuestion.parse(value, space)},
-        OPTIONS,
-        slow=True,
+        "difference", answers.difference_of, {"other": lambda value, _, space: parse_question(value, space)}, slow=True
     ),
     Card("news", None, {"since": whole(0, 10**12)}),
 )
@@ -292,7 +273,7 @@ def can_be_asked(a: TrialData) -> dict[str, bool | str]:
 
 TITLE = "Hyperparameter importance"
 QUESTIONS = ((TARGET, REGION), INNER)
-BASELINES: tuple[Baseline, ...] = ("region", "uniform")
+BASELINES = ("region", "uniform")
 Payload = dict[str, Any]  # {"facts": ..., "answers": [{"part", "question", "extra", "answer"}, ...]}
 
 
@@ -315,7 +296,7 @@ def payload_of(
     within: object = None,
     budget: str | None = None,
     group: str | None = None,
-    study: StudyName | None = None,
+    study: tuple[str, str] | None = None,
     brief: bool = False,
     **options: Unpack[How],
 ) -> Payload:
@@ -324,31 +305,30 @@ def payload_of(
     If `brief` is true, only the answer to the first question has intervals. If there are very many parameters, this is
     always so, and the file contains only the given questions.
     """
-    fixed = None if within is None and study is None else FixedRows.chosen(within, a.rows, a.space, study)
+    fixed = None if within is None and study is None else rows_of_file(within, a.space)
+    facts_on_rows = None if fixed is None else facts_of_rows(within, fixed, a, study)
     a = a if within is None else a.within(within)
     many = len(a.tallies) > MANY
     if group is not None:
         groups_by(a, group)  # an unusable column is an error before the long work
-    how, wanted = check_options(options), check_questions(questions)
-    modelled = how["estimator"] != "counts" and how["smoothing"] == "auto"
+    asking, wanted = Question(parts="all", **check_how(options, what="a report")), check_questions(questions)
+    modelled = asking.estimator != "counts" and asking.smoothing == "auto"
     parts = {part for pair in wanted for part in pair if part}
     rungs = [1] if many and ladder is None else ladder
-    steps = ladder_of(a, parts, rungs, force=how["force"], of=how["of"] if modelled else "rows", seed=how["seed"])
-    baseline, of = how.pop("baseline"), how.pop("of")
-    own = [as_question(a, steps, *one, baseline=baseline, of=of) for one in questions]
+    steps = ladder_of(a, parts, rungs, force=asking.force, of=asking.of if modelled else "rows", seed=asking.seed)
+    own = [as_question(a, steps, asking, *one) for one in questions]
     bands = [Region.parse(rung.part, "target") for rung in steps.rungs]
-    plain = [PageQuestion(target=one, region=other, of=of) for one, other in combinations(bands, 2)]
-    plain += [replace(one, baseline="region") for one in own]
-    bases: tuple[Baseline, ...] = (baseline,) if many else BASELINES  # type: ignore[assignment]
-    every = distinct(replace(one, baseline=base) for one in plain for base in bases)
+    plain = [replace(asking, target=one, region=other) for one, other in combinations(bands, 2)]
+    bases = (asking.baseline,) if many else BASELINES
+    every = distinct(replace(one, baseline=base) for one in (*plain, *own) for base in bases)
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []
     for one in each:
         sure = one == own[0] or not (brief or many)
-        result = answers.answer(a, one, sure=sure, **how)
+        result = answers.answer(a, one, sure=sure)
         if fixed is not None and result["lines"] is not None:
-            inner = answers.inside(a, one)
-            result["lines"] = lines_of(one, inner.target, inner.region, options=how, fixed=fixed)
+            limits = a.by_limits(one)
+            result["lines"] = lines_of(replace(limits, within=(*fixed, *limits.within), study=study))
         ends = result.get("ends") or {}  # objectives of single rows, of which drawing needs only a few digits
         blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
         answered.append((one, {**result, "ends": blurred or None}))
@@ -356,13 +336,33 @@ def payload_of(
     if own[0] not in good:  # if it has too few rows, the strictest target with enough rows is shown first
         alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
         own[0] = next(alike, own[0])
-    plan = FilePlan(a, steps, own, answered, how, reduce, budget, group)
+    plan = FilePlan(a, steps, own, answered, reduce, budget, group)
     given = file_answers(plan)
     facts = facts_of(a, title.strip() or TITLE, steps, own[0])
     followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
     means = any(one["part"] == "marginal" for one in given)
-    facts |= {"budget": followed, "means": means, "group": group, "within": None if fixed is None else fixed.to_json()}
+    facts |= {"budget": followed, "means": means, "group": group, "within": facts_on_rows}
     return {"facts": facts, "answers": given}
+
+
+def rows_of_file(within: object, space: Space) -> tuple[Any, ...]:
+    """The rows of a report file as `Question.within`, with None for rows that cannot be written as code."""
+    if isinstance(within, Mapping) and all(name in space for name in within):
+        return boxed({name: chosen_part(name, part, space) for name, part in within.items()})
+    return () if within is None else (within if isinstance(within, str) else None,)
+
+
+def facts_of_rows(
+    within: object, fixed: tuple[Any, ...], a: TrialData, study: tuple[str, str] | None
+) -> dict[str, Any]:
+    """The selection of rows that all questions of a report file share, as JSON."""
+    box = fixed[0] if fixed and isinstance(fixed[0], Mapping) else {}
+    return {
+        "of": a.rows,
+        "selection": box_to_json(box, a.space),
+        "words": within if isinstance(within, str) else "" if within is None else "a custom filter",
+        "study": None if study is None else study_to_json(study),
+    }
 
 
 def file_answers(plan: FilePlan) -> list[dict[str, Any]]:
@@ -371,14 +371,10 @@ def file_answers(plan: FilePlan) -> list[dict[str, Any]]:
     for card in CARDS:
         if card.in_file is not None:
             for question, extra, one in card.in_file(plan):
-                given.append({"part": card.name, "question": question.to_json(), "extra": dict(extra), "answer": one})
+                asked = question_to_json(question, plan.analysis.space)
+                given.append({"part": card.name, "question": asked, "extra": dict(extra), "answer": one})
             trim_memory()  # a card may need much memory for a while
     return given
-
-
-def check_options(options: Mapping[str, Any]) -> How:
-    """Check the options of `importance`, and add the defaults."""
-    return Question(**check_how(options, what="a report")).how
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:
@@ -394,13 +390,13 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
     return wanted
 
 
-def as_question(a: TrialData, steps: Ladder, target: object, region: object, *, baseline: Any, of: str) -> PageQuestion:
+def as_question(a: TrialData, steps: Ladder, asking: Question, target: object, region: object) -> Question:
     """Make a question of the page: quantiles become slider steps, and a box becomes a selection."""
-    selection: dict[str, Span | Picks] = {}
+    box: dict[str, Bounds] = {}
     if isinstance(region, Mapping):
-        selection, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1
+        box, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1
     bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
-    return PageQuestion(target=bands[0], region=bands[1], selection=selection, baseline=baseline, of=of)
+    return replace(asking, target=bands[0], region=bands[1], within=boxed(box))
 
 
 def as_band(steps: Ladder, rows: object, name: str) -> Region:

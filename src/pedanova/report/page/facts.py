@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,11 +23,11 @@ from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, perce
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
-from pedanova.measures.question import Baseline, How, Question
+from pedanova.measures.question import Baseline, Question
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.surrogate.row_model import RowModel
-from pedanova.report.page.question import PageQuestion, Span, labels_by_text
+from pedanova.report.page.question import Span, labels_by_text, question_to_json
 from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # usual slider steps
@@ -136,18 +136,18 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
 LEAST_APART = 5  # the fewest rows between two points of the objective's distribution
 
 
-def page_facts(a: TrialData, title: str, start: PageQuestion, **how: Unpack[How]) -> dict[str, Any]:
+def page_facts(a: TrialData, title: str, start: Question) -> dict[str, Any]:
     """The facts of a live page as JSON, with the usual slider steps."""
     parts = {part for part in (part_of(start.target), part_of(start.region)) if part}
-    by_rows = Question(**how).by_rows or how.get("smoothing", "auto") != "auto"
+    by_rows = start.by_rows or start.smoothing != "auto"
     model, early = a.row_model, False
     if not by_rows and len(a.tallies) > MANY and isinstance(model, RowModel) and not model.is_fitted:
         by_rows = early = True  # do not wait for a model; the page requests these facts again
-    ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=how.get("seed", 0))
+    ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=start.seed)
     return facts_of(a, title, ladder, start) | {"early": early}
 
 
-def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> dict[str, Any]:
+def facts_of(a: TrialData, title: str, ladder: Ladder, start: Question) -> dict[str, Any]:
     """All facts that do not change with the question, as JSON."""
     space, shapes = a.space, bins_for(a)
     short = short_names(tuple(space))
@@ -167,7 +167,7 @@ def facts_of(a: TrialData, title: str, ladder: Ladder, start: PageQuestion) -> d
             {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where(end)}
             for rung, end in zip(ladder.rungs, ends, strict=True)
         ],
-        "start": start.to_json(),
+        "start": question_to_json(start, space),
         "notes": [
             {"kind": note.kind, "severity": note.severity, "text": str(note)}
             for note in shortened([*a.notes, *ladder.notes])
@@ -283,7 +283,7 @@ def density_to_json(density: Densities, bins: Bins, baseline: Baseline) -> dict[
 
 def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
     """Limit the good values of a range to the selection; smoothing may have extended them beyond it."""
-    low, high = (-math.inf if span.low is None else span.low), (math.inf if span.high is None else span.high)
+    low, high = (-math.inf if span[0] is None else span[0]), (math.inf if span[1] is None else span[1])
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:
         return good

@@ -10,134 +10,90 @@ import keyword
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any, TypeAlias, get_args
 
 from pedanova.data.regions import LONGEST, Region, as_part, between
 from pedanova.errors import QueryError, unknown_name
-from pedanova.measures.question import DEFAULT, REGION, TARGET, Baseline, How
+from pedanova.measures.question import DEFAULT, REGION, TARGET, Baseline, PartsOf, Question
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
 KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of", "study"})
 LONGEST_NAME = 10_000  # characters of a column's or a study's name
-GOOD = ("all", "selection")
-OF = ("space", "rows")
+GOOD = {"all": "all", "selection": "selected"}  # what quantiles refer to: the page's word → `Question.parts`
+Span: TypeAlias = tuple[float | None, float | None]  # two bounds of a selection, both included; None for no bound
+Bounds: TypeAlias = Span | list[Label]  # what is selected of a parameter: a range, or some of its values
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A selection of values between two bounds, both included, where None means no bound."""
-
-    low: float | None
-    high: float | None
-
-    @classmethod
-    def parse(cls, name: str, value: Any) -> Span:
-        if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-            raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high]; null means no bound")
-        ends = [None if end is None else _number(end, f"selection of {name}") for end in value]
-        if None not in ends and ends[0] > ends[1]:  # type: ignore[operator]
-            raise QueryError(f"selection of {name}: {_brief(value)} has its low end above its high end; swap them")
-        return cls(*ends)
-
-    def bounds(self) -> tuple[float | None, float | None]:
-        return self.low, self.high
-
-    def to_json(self) -> dict[str, Any]:
-        return {"range": [self.low, self.high]}
+def parse_question(data: Any, space: Space, start: Question = DEFAULT) -> Question:
+    """The question from untrusted JSON, with other options as in `start`; raises an error for anything unknown."""
+    if not isinstance(data, dict):
+        raise QueryError("a question must be an object")
+    if unknown := sorted(set(data) - KEYS):
+        raise QueryError(f"{_brief(unknown[0])} is not part of a question; the parts are {', '.join(sorted(KEYS))}")
+    selection = data.get("selection", {})
+    if not isinstance(selection, dict):
+        raise QueryError(f"selection: {_brief(selection)} must be an object with parameters as keys")
+    return replace(
+        start,
+        target=parse_band(data.get("target", {"part": [0, TARGET]}), "target"),
+        region=parse_band(data.get("region", {"part": [0, REGION]}), "region"),
+        within=boxed({name: parse_part(name, part, space) for name, part in selection.items()}),
+        parts=GOOD[_one_of(data.get("good", "all"), "good", tuple(GOOD))],
+        baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),
+        of=_one_of(data.get("of", "space"), "of", get_args(PartsOf)),
+        study=parse_study(data.get("study")),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Picks:
-    """A selection of single values of a parameter."""
-
-    labels: Mapping[str, Label]  # the values by their text
-
-    def bounds(self) -> list[Label]:
-        return list(self.labels.values())
-
-    def to_json(self) -> dict[str, Any]:
-        return {"labels": list(self.labels)}
-
-
-@dataclass(frozen=True, slots=True)
-class StudyName:
-    """A selection of the rows of one study: a column, and the study's value in this column."""
-
-    column: str
-    name: str
-
-    @classmethod
-    def parse(cls, value: Any) -> StudyName | None:
-        """The study from JSON; whether it exists is checked later."""
-        if value is None:
-            return None
-        keys = ("column", "name")
-        named = isinstance(value, dict) and set(value) == set(keys)
-        if not named or not all(isinstance(value[k], str) and len(value[k]) <= LONGEST_NAME for k in keys):
-            raise QueryError(f'study: {_brief(value)} must be {{"column": …, "name": …}}')
-        return cls(value["column"], value["name"])
-
-    def to_json(self) -> dict[str, str]:
-        return {"column": self.column, "name": self.name}
+def question_to_json(question: Question, space: Space) -> dict[str, Any]:
+    study = None if question.study is None else study_to_json(question.study)
+    return {
+        "target": band_to_json(Region.parse(question.target, "target")),
+        "region": band_to_json(Region.parse(question.region, "region")),
+        "selection": box_to_json(box_of(question), space),
+        "good": next(good for good, parts in GOOD.items() if parts == question.parts),
+        "baseline": question.baseline,
+        "of": question.of,
+        **({} if study is None else {"study": study}),
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class PageQuestion:
-    """A question of the page: selection, target, region, baseline, and what quantiles refer to."""
+def boxed(box: Mapping[str, Bounds]) -> tuple[Any, ...]:
+    """The box as `Question.within`; an empty box selects all rows."""
+    return (dict(box),) if box else ()
 
-    target: Region = field(default_factory=lambda: Region.parse(TARGET, "target"))
-    region: Region = field(default_factory=lambda: Region.parse(REGION, "region"))
-    selection: Mapping[str, Span | Picks] = field(default_factory=dict)
-    good: str = "all"  # what quantiles refer to if rows are selected
-    baseline: Baseline = "region"
-    of: str = "space"
-    study: StudyName | None = None  # one study of the table, analysed separately
 
-    @classmethod
-    def parse(cls, data: Any, space: Space) -> PageQuestion:
-        """The question from untrusted JSON; raises an error for anything unknown."""
-        if not isinstance(data, dict):
-            raise QueryError("a question must be an object")
-        if unknown := sorted(set(data) - KEYS):
-            raise QueryError(f"{_brief(unknown[0])} is not part of a question; the parts are {', '.join(sorted(KEYS))}")
-        selection = data.get("selection", {})
-        if not isinstance(selection, dict):
-            raise QueryError(f"selection: {_brief(selection)} must be an object with parameters as keys")
-        return cls(
-            target=parse_band(data.get("target", {"part": [0, TARGET]}), "target"),
-            region=parse_band(data.get("region", {"part": [0, REGION]}), "region"),
-            selection={name: parse_part(name, part, space) for name, part in selection.items()},
-            good=_one_of(data.get("good", "all"), "good", GOOD),
-            baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),  # type: ignore[arg-type]
-            of=_one_of(data.get("of", "space"), "of", OF),
-            study=StudyName.parse(data.get("study")),
-        )
+def box_of(question: Question) -> dict[str, Bounds]:
+    """The selection of a question of the page, as an argument of `Analysis.within`; empty if all rows are selected."""
+    return dict(question.within[0]) if question.within else {}
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "target": band_to_json(self.target),
-            "region": band_to_json(self.region),
-            "selection": {name: part.to_json() for name, part in self.selection.items()},
-            "good": self.good,
-            "baseline": self.baseline,
-            "of": self.of,
-            **({} if self.study is None else {"study": self.study.to_json()}),
-        }
 
-    def how(self, how: How) -> How:
-        """Add this question's values of the options `baseline` and `of` to the given options of `importance`."""
-        return {**how, "baseline": self.baseline, "of": self.of}
+def box_to_json(box: Mapping[str, Bounds], space: Space) -> dict[str, Any]:
+    def part(name: str, bounds: Bounds) -> dict[str, Any]:
+        if isinstance(bounds, tuple):
+            return {"range": list(bounds)}
+        texts = labels_by_text(space[name])
+        return {"labels": [text for one in bounds for text, label in texts.items() if is_same(label, one)]}
 
-    def box(self) -> dict[str, Any]:
-        """The selection as an argument of `Analysis.within`; the dictionary is empty if all rows are selected."""
-        return {name: part.bounds() for name, part in self.selection.items()}
+    return {name: part(name, bounds) for name, bounds in box.items()}
 
-    def rows(self) -> tuple[Any, ...]:
-        """The arguments for `Analysis.within`; the tuple is empty if all rows are selected."""
-        return (self.box(),) if self.selection else ()
+
+def parse_study(value: Any) -> tuple[str, str] | None:
+    """The column and the name of a study from JSON; whether the study exists is checked later."""
+    if value is None:
+        return None
+    keys = ("column", "name")
+    named = isinstance(value, dict) and set(value) == set(keys)
+    if not named or not all(isinstance(value[k], str) and len(value[k]) <= LONGEST_NAME for k in keys):
+        raise QueryError(f'study: {_brief(value)} must be {{"column": …, "name": …}}')
+    return value["column"], value["name"]
+
+
+def study_to_json(study: tuple[str, str]) -> dict[str, str]:
+    return {"column": study[0], "name": study[1]}
 
 
 def parse_band(value: Any, name: str) -> Region:
@@ -163,27 +119,36 @@ def band_to_json(region: Region) -> dict[str, Any]:
     return {"part": [float(region.low or 0), float(high)]}
 
 
-def parse_part(name: str, part: Any, space: Space) -> Span | Picks:
+def parse_span(name: str, value: Any) -> Span:
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
+        raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high]; null means no bound")
+    low, high = (None if end is None else _number(end, f"selection of {name}") for end in value)
+    if low is not None and high is not None and low > high:
+        raise QueryError(f"selection of {name}: {_brief(value)} has its low end above its high end; swap them")
+    return low, high
+
+
+def parse_part(name: str, part: Any, space: Space) -> Bounds:
     if name not in space:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
     if isinstance(part, dict) and set(part) == {"range"}:
-        return Span.parse(name, part["range"])
+        return parse_span(name, part["range"])
     if not (isinstance(part, dict) and set(part) == {"labels"} and isinstance(part["labels"], list) and part["labels"]):
         raise QueryError(f'selection of {name}: {_brief(part)} must be {{"range": [low, high]}} or {{"labels": [...]}}')
     labels = labels_by_text(space[name])
     for label in part["labels"]:
         if not isinstance(label, str) or label not in labels:
             raise QueryError(f"selection of {name}: {unknown_name(label, tuple(labels), what='value')}")
-    return Picks({label: labels[label] for label in part["labels"]})
+    return [labels[label] for label in dict.fromkeys(part["labels"])]
 
 
-def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
+def chosen_part(name: str, rows: Any, space: Space) -> Bounds:
     """The selection for the parameter `name` from JSON: two ends of a range, or some of its values."""
     if not isinstance(name, str) or name not in space:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
     labels = labels_by_text(space[name])
     if not labels:
-        return Span.parse(name, list(rows) if isinstance(rows, tuple) else rows)
+        return parse_span(name, list(rows) if isinstance(rows, tuple) else rows)
     wanted = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else [rows]
     texts = [next((text for text, label in labels.items() if is_same(label, one)), None) for one in wanted]
     for one, text in zip(wanted, texts, strict=True):
@@ -191,7 +156,7 @@ def chosen_part(name: str, rows: Any, space: Space) -> Span | Picks:
             raise QueryError(f"selection of {name}: {unknown_name(one, tuple(labels), what='value')}")
     if not texts:
         raise QueryError(f"selection of {name}: the list is empty; leave {name} out to select all values")
-    return Picks({text: labels[text] for text in labels if text in texts})
+    return [labels[text] for text in labels if text in texts]
 
 
 def is_same(label: object, other: Any) -> bool:
@@ -233,69 +198,17 @@ def _one_of(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class FixedRows:
-    """The selection of rows that all questions of a report file share."""
-
-    rows: object  # the argument of `within`; None for all rows
-    of: int  # the number of rows that they were selected from
-    selection: Mapping[str, Span | Picks] = field(default_factory=dict)
-    study: StudyName | None = None
-
-    @classmethod
-    def chosen(cls, rows: object, of: int, space: Space, study: StudyName | None = None) -> FixedRows:
-        box = rows if isinstance(rows, Mapping) and all(name in space for name in rows) else {}
-        return cls(rows, of, {name: chosen_part(name, part, space) for name, part in box.items()}, study)
-
-    @property
-    def question(self) -> PageQuestion:
-        return PageQuestion(selection=self.selection, study=self.study)
-
-    @property
-    def python(self) -> str:
-        if self.rows is None:
-            return ""
-        return f".within({self.question.box()!r})" if self.selection else f".within({self.text or 'rows'})"
-
-    @property
-    def text(self) -> str:
-        return repr(self.rows) if isinstance(self.rows, str) else ""
-
-    @property
-    def condition(self) -> str | None:
-        return self.rows if isinstance(self.rows, str) else condition_of(self.question) or None
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "of": self.of,
-            "selection": {name: part.to_json() for name, part in self.selection.items()},
-            "words": self.rows if isinstance(self.rows, str) else "" if self.rows is None else "a custom filter",
-            "study": None if self.study is None else self.study.to_json(),
-        }
-
-
 USUAL: dict[str, Any] = {**DEFAULT.how}
 ALWAYS = "`"  # a name that contains it cannot be used in a condition
+LAST = ("baseline", "of")
 
 
-def lines_of(
-    question: PageQuestion,
-    target: Region,
-    region: Region,
-    source: str = "",
-    options: Mapping[str, Any] | None = None,
-    fixed: FixedRows | None = None,
-) -> dict[str, str | None]:
-    """The Python call and shell command for a question, within its selection and the `fixed` rows."""
-    how = {name: value for name, value in (options or {}).items() if name in USUAL and value != USUAL[name]}
-    how |= {"baseline": question.baseline} if question.baseline != "region" else {}
-    how |= {"of": question.of} if question.of != "space" else {}
-    condition = condition_of(question)
-    if fixed is not None:
-        question = replace(question, study=fixed.study)
-        whole = fixed.condition
-        condition = None if whole is None else f"({whole}) and {condition}" if condition else whole
-    shell = None
+def lines_of(question: Question, source: str = "") -> dict[str, str | None]:
+    """The Python call and shell command for a question; a selection that cannot be written is None in `within`."""
+    options = sorted(question.how.items(), key=lambda one: one[0] in LAST)
+    how = {name: value for name, value in options if value != USUAL[name]}
+    target, region = Region.parse(question.target, "target"), Region.parse(question.region, "region")
+    condition, shell = condition_of(question), None
     if condition is not None:  # the command that prints the same table; `source` is already quoted
         words = ["--within", condition] if condition else []
         words += ["--target", target.text("shell")]
@@ -303,40 +216,32 @@ def lines_of(
         for name, value in how.items():
             words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         shell = f"pedanova analyze {source or 'SOURCE'} {shlex.join(words)}"
-    python = python_line(question, target, region, how, "" if fixed is None else fixed.python)
-    return {"python": python, "shell": shell, "condition": condition or None}
+    bands = [target.text("python"), *([] if region.is_all else [region.text("python")])]
+    given = ", ".join([*bands, *(f"{name}={value!r}" for name, value in how.items())])
+    whole = "a" if question.study is None else "a.groups({!r})[{!r}]".format(*question.study)
+    within = "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in question.within)
+    return {"python": f"{whole}{within}.importance({given})", "shell": shell, "condition": condition or None}
 
 
-# --- Python ------------------------------------------------------------------------------------------
-
-
-def python_line(
-    question: PageQuestion, target: Region, region: Region, how: Mapping[str, Any], within: str = ""
-) -> str:
-    rows = [target.text("python"), *([] if region.is_all else [region.text("python")])]
-    given = ", ".join([*rows, *(f"{name}={value!r}" for name, value in how.items())])
-    whole = "a" if question.study is None else f"a.groups({question.study.column!r})[{question.study.name!r}]"
-    return f"{whole}{within}{f'.within({question.box()!r})' if question.selection else ''}.importance({given})"
-
-
-# --- the condition -----------------------------------------------------------------------------------
-
-
-def condition_of(question: PageQuestion) -> str | None:
+def condition_of(question: Question) -> str | None:
     """The selection as text for ``--within``, such as ``lr <= 0.1``; None if it cannot be written as a condition."""
-    if question.study is not None or any(ALWAYS in name for name in question.selection):
-        return None
-    text = " and ".join(comparison(name, part) for name, part in question.selection.items())
-    return text if len(text) <= LONGEST else None
+    texts: list[str] = []
+    for rows in question.within:
+        if rows is None or any(ALWAYS in name for name in rows if not isinstance(rows, str)):
+            return None
+        joined = " and ".join(comparison(*one) for one in rows.items()) if isinstance(rows, Mapping) else rows
+        texts = [*(f"({text})" for text in texts), joined]
+    text = " and ".join(texts)
+    return text if len(text) <= LONGEST and question.study is None else None
 
 
-def comparison(name: str, part: Span | Picks) -> str:
+def comparison(name: str, bounds: Bounds) -> str:
     column = name if name.isidentifier() and not keyword.iskeyword(name) else f"{ALWAYS}{name}{ALWAYS}"
-    if isinstance(part, Picks):
-        labels = part.bounds()
-        return f"{column} == {labels[0]!r}" if len(labels) == 1 else f"{column} in {labels!r}"
-    if part.low is None and part.high is None:
+    if isinstance(bounds, list):
+        return f"{column} == {bounds[0]!r}" if len(bounds) == 1 else f"{column} in {bounds!r}"
+    low, high = bounds
+    if low is None and high is None:
         return f"{column} is not None"
-    if part.low is None or part.high is None:
-        return f"{column} <= {part.high!r}" if part.low is None else f"{column} >= {part.low!r}"
-    return f"{part.low!r} <= {column} <= {part.high!r}"
+    if low is None or high is None:
+        return f"{column} <= {high!r}" if low is None else f"{column} >= {low!r}"
+    return f"{low!r} <= {column} <= {high!r}"
