@@ -83,8 +83,9 @@ bench: $(VENV)/.bench  ## speed against peers and limits, as ratios; quiet machi
 history: $(VENV)/.bench  ## the ratios that matter, appended to benchmarks/history.jsonl; warns at a loss of 10 %
 	$(BIN)/python benchmarks/history.py
 
+# `make paper PAPER="--runs 1 --largest 4"` is the short run of CI; `PAPER=--docs` also writes the tables of docs/paper.md.
 paper: $(VENV)/.bench  ## every figure and table of the paper that needs no data from outside: build/paper/index.html
-	$(BIN)/python experiments/paper/all.py --out build/paper
+	$(BIN)/python experiments/paper/all.py --out build/paper $(PAPER)
 
 docs: $(VENV)/.docs  ## the documentation site, strictly and without network: build/site/index.html
 	rm -rf build/site

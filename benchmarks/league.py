@@ -19,7 +19,9 @@ Scores: L1 error of the ratios (0 to 2); whether the first parameter is the righ
 95 % interval holds; whether a parameter without an effect is marked as significant; how many shares above 5 % are
 marked; CPU seconds. They are appended to ``DIR/league.jsonl`` as they come, and a run begun again goes on from there;
 truths lie in ``DIR/truth``: delete both for a world that has changed. ``--report`` runs nothing, ``--each`` prints a
-table for every world instead of every group.
+table for every world instead of every group. Local questions (a target inside a region) have a table of their own, of
+shares above 2 %: their error, how many lie in the 95 % interval, and how wide it is, in percentage points and in
+standard deviations of the share over the seeds (3.9 is what a normal estimate needs).
 """
 
 from __future__ import annotations
@@ -185,6 +187,9 @@ def scores(answer: Answer, true: Reals, idle: Any) -> Line:
         found["first"] = int(true[np.argmax(answer.shares)] > 0.95 * true.max())  # of two that tie either is right
     if answer.low is not None and answer.high is not None and np.any(true > SEEN):
         found["covered"] = float(np.mean(((answer.low <= true) & (true <= answer.high))[true > SEEN]))
+        found["error"] = float(np.mean(np.abs(answer.shares - true)[true > SEEN]))
+        found["seen"] = answer.shares[true > SEEN].tolist()
+        found["widths"] = (answer.high - answer.low)[true > SEEN].tolist()
     if answer.marked is not None and idle.any():
         found["idle_marked"] = int(np.any(answer.marked[idle]))
     if answer.marked is not None and np.any(true > LARGE):
@@ -257,6 +262,7 @@ def report(options: argparse.Namespace) -> None:
         print(f"\n## {', '.join(place)} (worlds: {worlds_in(mine)})\n")
         print_errors(mine)
         print_others(mine)
+    print_local([line for line in lines if not line["question"].endswith("in all") and "seen" in line])
     print_losses(lines)
     print_refusals([line for line in kept if "refused" in line])
 
@@ -330,6 +336,23 @@ def print_others(lines: list[Line]) -> None:
             parts = (mean_of(own, score) for score in ("first", "covered", "idle_marked", "power"))
             cells = ["" if part is None else f"{part:.0%}" for part in parts]
             table.row(f"{rows} {peer}", *cells, f"{mean_of(own, 'seconds') or 0.0:.2f}")
+
+
+def print_local(lines: list[Line]) -> None:
+    """Error, coverage and width of the shares above 2 %, for targets inside a region."""
+    print("\n## Local questions: shares above 2 %\n")
+    table = Lines("world, question", "rows", "peer", "seeds", "error", "interval holds", "width", "in SDs", first=44)
+    cells: dict[tuple[Any, ...], list[Line]] = defaultdict(list)
+    for line in lines:
+        cells[line["world"], line["question"], line["sampler"], line["rows"], line["peer"]].append(line)
+    for (world, question, sampler, rows, peer), mine in sorted(cells.items()):
+        spread, width = (f([line[key] for line in mine], axis=0) for f, key in ((np.std, "seen"), (np.mean, "widths")))
+        wide = np.mean(width / np.maximum(spread, 1e-12)) if len(mine) > 3 else None
+        held, error = mean_of(mine, "covered"), mean_of(mine, "error")
+        table.row(
+            f"{world}, {question}", f"{rows} {sampler}", peer, len(mine), f"{100 * (error or 0):.1f}", f"{held:.0%}",
+            f"{100 * np.mean(width):.1f}", "" if wide is None else f"{wide:.1f}",
+        )  # fmt: skip
 
 
 def print_losses(lines: list[Line]) -> None:

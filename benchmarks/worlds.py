@@ -7,16 +7,22 @@ noise (lower is better), the parameters without an effect, and how rows are draw
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1] / "experiments" / "paper"))
+from population import objective
 from samples import Columns, Draw, Function, Generator, Space, World, drawn_evenly
 
 import pedanova as pa
 
 UNIT = pa.Float(0, 1)
+LOCAL = ((0.1, 0.5), (0.02, 0.1), (0.01, 0.1))  # targets inside a region
 
 
 def units(names: Sequence[str]) -> Space:
@@ -304,5 +310,12 @@ WORLDS: tuple[World, ...] = (
     World("heavy noise", "noise only", FEW_OF_EACH, lambda _, e: heavy(e), tuple(FEW_OF_EACH)),
     World("noise of 30", "noise only", units(MANY), lambda _, e: e, tuple(MANY)),
     World("noise in children", "noise only", TUNED, lambda _, e: e, tuple(TUNED)),
+
+    World("the paper's 4-D function", "local", units("abcd"),
+          lambda c, _: objective(10.0 * np.stack([c[name] for name in "abcd"], axis=-1) - 5.0), questions=LOCAL),
+    World("sum of two", "local", units("abz"), lambda c, _: c["a"] + c["b"], ("z",), questions=LOCAL),
+    World("product of two", "local", units("abz"), lambda c, _: c["a"] * c["b"], ("z",), questions=LOCAL),
+    World("disc", "local", units("abz"), lambda c, _: (c["a"] - 0.5) ** 2 + (c["b"] - 0.5) ** 2, ("z",),
+          questions=LOCAL),
 )
 # fmt: on

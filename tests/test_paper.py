@@ -24,6 +24,9 @@ from helpers.tools import need
 from pedanova import paper
 from pedanova.errors import QueryError
 from pedanova.measures.importance import measure
+from pedanova.report.page.answers import answer
+from pedanova.report.page.cards import payload_of
+from pedanova.report.page.question import PageQuestion
 
 ROOT = Path(__file__).parent.parent
 NAMES = [f"x{d}" for d in range(1, 5)]
@@ -470,3 +473,17 @@ class TestPaperEstimator:
         found = a.importance(0.2, estimator="paper")
         assert found["c"].divergence == pytest.approx(2 * 0.5 * (1 + 12) ** -2 * 12**2)
         assert any("c had only one value" in str(note) for note in found.notes)
+
+    def test_on_the_page(self) -> None:
+        """A choice beside both baselines, whose code gives the same numbers; a saved page can start with it."""
+        a = small_analysis(400)
+        found = a.importance(0.1, estimator="paper").ratios
+        question = PageQuestion.parse({"baseline": "paper"}, a.space)
+        shown = answer(a.data, question, draws=0)
+        assert {row["parameter"]: row["ratio"] for row in shown["importances"]} == found
+        assert eval(shown["lines"]["python"], {"a": a}).ratios == found
+        assert "--estimator paper" in shown["lines"]["shell"]
+        assert shown["densities"]
+        saved = payload_of(a.data, "page", [(0.1, 1.0)], ladder=[0.1, 1.0], estimator="paper", reduce=False)
+        first = next(one["answer"] for one in saved["answers"] if one["question"]["baseline"] == "paper")
+        assert first["by"] == "paper"

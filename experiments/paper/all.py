@@ -1,6 +1,6 @@
 """Everything of the paper that needs no data from outside, and one page of it all.
 
-    python experiments/paper/all.py [--out build/paper] [--runs 10] [--largest 8]
+    python experiments/paper/all.py [--out build/paper] [--runs 10] [--largest 8] [--docs]
 
 The JAHS figures need 41 million accuracies that are not part of this repository: `jahs.py` says how to get them, and
 what it wrote into the same folder is put on the page too.
@@ -8,6 +8,7 @@ what it wrote into the same folder is put on the page too.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from pathlib import Path
 from study import options_of
 
 HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs" / "paper.md"
+MARKED = r"(<!-- ([\w-]+), from make paper -->)\n.*?(<!-- end -->)"
 SCRIPTS = ("concepts", "ratios", "cells", "runtime", "densities")
 STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2em auto; padding: 0 1em }
 img { max-width: 100% } figure { margin: 1em 0 } figcaption { color: #444; font-size: 90% }
@@ -31,6 +34,18 @@ writes <code>data/cifar10.json</code>. Then <code>python experiments/paper/jahs.
 and this script once more.</p>"""
 
 
+def write_docs(out: Path) -> None:
+    """Replace the tables of docs/paper.md between the comments ``NAME, from make paper`` and ``end``."""
+
+    def new(found: re.Match[str]) -> str:
+        table = out / f"{found[2]}.md"
+        return f"{found[1]}\n{table.read_text(encoding='utf-8')}{found[3]}" if table.exists() else found[0]
+
+    text = DOCS.read_text(encoding="utf-8")
+    DOCS.write_text(re.sub(MARKED, new, text, flags=re.DOTALL), encoding="utf-8")
+    print(f"its tables are written to {DOCS}")
+
+
 def main() -> int:
     options = options_of(__doc__ or "")
     for name in SCRIPTS:
@@ -45,6 +60,8 @@ def main() -> int:
     page = options.out / "index.html"
     page.write_text("\n".join([head, f"<h1>{title}</h1>", INTRODUCTION, *parts, "</html>"]), encoding="utf-8")
     print(f"\nthe page: {page}")
+    if options.docs:
+        write_docs(options.out)
     if not jahs.exists():
         print("JAHS-Bench-201 was left out: experiments/paper/jahs.py says which data it needs")
     return 0

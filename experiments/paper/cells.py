@@ -48,17 +48,17 @@ def cells_table(page: Page) -> None:
     ax.legend()
     page.figure(figure, "cells", "What a grid hides of every divergence (best 10 % of all), exactly.")
     lines = [[str(cells), *(f"{100 * part:.3f}" for part in row)] for cells, row in zip(CELLS, parts, strict=True)]
-    page.table(["cells", *NAMES], lines, "Part of the divergence that is lost (%), best 10 % of all")
+    page.table(["cells", *NAMES], lines, "Part of the divergence that is lost (%), best 10 % of all", docs="cells")
     page.numbers["lost"] = {"cells": CELLS, "parts": parts.tolist()}
 
 
-def regions_table(page: Page, runs: int) -> None:
+def regions_table(page: Page, runs: int, rows: int) -> None:
     """The best tenth of the space as a region, beside a box around the optimum of the same volume."""
     half = 0.1**0.25 * SIDE / 2
     box = dict.fromkeys(NAMES, (SIDE / 2 - half, SIDE / 2 + half))
     by_objective, by_box = [], []
     for seed in range(runs):
-        a = analysis(ROWS, seed)
+        a = analysis(rows, seed)
         by_objective.append(list_of(a.importance(0.01, 0.1, estimator="counts", draws=0)))
         by_box.append(list_of(a.within(box).importance(TARGET, estimator="counts", draws=0)))
     lines = [["exact, best 1 % in the best 10 %", *percents(ratios(0.01, 0.1))]]
@@ -66,7 +66,9 @@ def regions_table(page: Page, runs: int) -> None:
         mean, error = mean_and_error(each)
         lines.append([words, *(f"{100 * m:.1f} ± {196 * e:.1f}" for m, e in zip(mean, error, strict=True))])
         page.numbers[words] = mean.tolist()
-    page.table(["region", *NAMES], lines, f"Ratios (%) inside two regions of the same size, {ROWS:,} rows")
+    page.table(
+        ["region", *NAMES], lines, f"Ratios (%) inside two regions of the same size, {rows:,} rows", docs="regions"
+    )
 
 
 def list_of(importances: pa.results.Importances) -> list[float]:
@@ -77,7 +79,7 @@ def main() -> None:
     options = options_of(__doc__ or "")
     page = Page(options.out, "cells", "The number of cells; two ways to cut a region")
     cells_table(page)
-    regions_table(page, max(2, options.runs // 3))
+    regions_table(page, max(1, options.runs // 3), min(ROWS, 10**options.largest))
     page.close()
 
 

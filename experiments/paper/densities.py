@@ -62,7 +62,8 @@ def main() -> None:
             figure, f"densities-{shift}", f"Densities of {words}: the best 10 % of all, and the best 1 % in them."
         )
         head = ["ratio (%)", "printed figure", "authors' densities", "counts", "95 % interval", "exact"]
-        page.table(head, lines, f"{words.capitalize()}, {ROWS:,} rows; intervals of the share, in parts of the sum")
+        caption = f"{words.capitalize()}, {ROWS:,} rows; intervals of the share, in parts of the sum"
+        page.table(head, lines, caption, docs=f"densities-{shift}")
     page.close()
 
 

@@ -130,7 +130,7 @@ def write(page: Page, took: dict[str, Runs], sizes: list[int]) -> None:
     printed = (
         "Printed: f-ANOVA over a minute at 10³ rows, over a week at 10⁵ (by its slope); PED within a minute at 10⁸"
     )
-    page.table(["seconds (by the clock)", *(f"{n:,}" for n in sizes)], lines, printed)
+    page.table(["seconds (by the clock)", *(f"{n:,}" for n in sizes)], lines, printed, docs="runtime")
     page.numbers = {name: {str(n): s for n, s in by_rows.items()} for name, by_rows in took.items()}
     page.close()
 

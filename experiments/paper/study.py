@@ -45,7 +45,10 @@ def options_of(description: str, *, data: bool = False) -> argparse.Namespace:
         parser.add_argument("data", type=Path, help="the lattice, or the folder it lies in")
     parser.add_argument("--out", type=Path, default=Path("build/paper"), help="where figures and numbers go")
     parser.add_argument("--runs", type=int, default=10, help="seeds (default 10, as in the paper)")
-    parser.add_argument("--largest", type=int, default=8, help="the runtime goes up to 10 to this power (default 8)")
+    parser.add_argument(
+        "--largest", type=int, default=8, help="no table has more than 10 to this power rows (default 8)"
+    )
+    parser.add_argument("--docs", action="store_true", help="also write the tables of docs/paper.md")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     return options
@@ -137,7 +140,14 @@ class Page:
         image = f"<img src='{name}.png' alt='{html.escape(caption, quote=True)}'>"
         self.parts.append(f"<figure>{image}<figcaption>{caption}</figcaption></figure>")
 
-    def table(self, header: Sequence[str], lines: Sequence[Sequence[object]], caption: str = "") -> None:
+    def table(
+        self, header: Sequence[str], lines: Sequence[Sequence[object]], caption: str = "", *, docs: str = ""
+    ) -> None:
+        """A table of the page; `docs` names its place in docs/paper.md, where `all.py --docs` puts it."""
+        if docs:
+            rows = [header, ["---"] * len(header), *lines]
+            text = "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
+            (self.out / f"{docs}.md").write_text(text, encoding="utf-8")
         head = "".join(f"<th>{cell}</th>" for cell in header)
         body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in line) + "</tr>" for line in lines)
         self.parts.append(f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>")

@@ -24,7 +24,7 @@ pedanova.chips = (function () {
     if (again) again.focus({ preventScroll: true });
   }
 
-  const BASELINES = [["region", "the region"], ["uniform", "a uniform draw"]];
+  const BASELINES = [["region", "the region"], ["uniform", "a uniform draw"], ["paper", "as the paper does"]];
 
   function chipsOf(state, answer) {
     const { question } = state;
