@@ -94,7 +94,9 @@ def main() -> None:
         draw_truth(ax, exact)
         ax.set_title(title, fontsize=9)
         ax.set_xlabel("rows")
-        cells = [f"{100 * m:.2f} ± {196 * e:.2f}" for m, e in zip(means[-1], errors[-1], strict=True)]
+        cells = percents(means[-1], 2)
+        if errors.any():  # more than one seed
+            cells = [f"{cell} ± {196 * error:.2f}" for cell, error in zip(cells, errors[-1], strict=True)]
         lines.append([title, f"{sizes[-1]:,}", *cells, ", ".join(percents(exact, 2))])
         in_docs.append([title, f"{sizes[-1]:,}", *cells])
         if title in LAST:
