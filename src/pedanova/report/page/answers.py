@@ -138,7 +138,12 @@ def densities(a: TrialData, question: Question, names: Sequence[str] | None = No
 
 def by_counts_at_first(a: TrialData, question: Question) -> Question:
     """The question to the counts, as long as no model is fitted."""
-    return replace(question, estimator="counts", of="rows") if is_unfitted(a) else question
+    return replace(question, estimator="counts", of="rows") if is_unfitted(a) and not question.by_rows else question
+
+
+def without_paper(question: Question) -> Question:
+    """The question to the default estimator, if the paper's estimator does not define the answer."""
+    return replace(question, estimator=DEFAULT.estimator) if question.estimator == "paper" else question
 
 
 def is_unfitted(a: TrialData) -> bool:
@@ -267,6 +272,7 @@ def side_by_side(
         notes = [f"all {len(studies):,} studies use plain counts, because models would take too long"]
     if a.levels.several or not question.within:
         question = replace(question, parts="selected")
+    question = without_paper(question)
     pooled = Pooling(**pooled_studies(studies, question))
     shown = list(pooled.studies.rows)
     if order == "size":
@@ -339,7 +345,7 @@ DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 @refusing
 def pairs(a: TrialData, question: Question, names: Sequence[str] | None) -> dict[str, Any]:
     """The interactions of all pairs of the parameters `names` as JSON, the largest first."""
-    result = interactions_of(*asked_of(a, question, "estimator", "seed", "of"), params=names)
+    result = interactions_of(*asked_of(a, without_paper(question), "estimator", "seed", "of"), params=names)
     return {
         "cells": result.cells,
         "rows": rows_of(result.rows, (*PAIR_COLUMNS, "significant")),
@@ -368,7 +374,7 @@ def plane_to_json(density: PairDensity) -> dict[str, Any]:
 @refusing
 def smaller_space(a: TrialData, question: Question) -> dict[str, Any]:
     """The smaller space that `reduce` suggests, as JSON, or the reason why there is none."""
-    inner, asking = asked_of(a, question, "estimator", "seed")
+    inner, asking = asked_of(a, without_paper(question), "estimator", "seed")
     return space_to_json(inside_box(reduce_space(inner, replace(asking, region=DEFAULT.region)), box_of(question)))
 
 

@@ -312,14 +312,14 @@ def payload_of(
     if group is not None:
         groups_by(a, group)  # an unusable column is an error before the long work
     asking, wanted = Question(parts="all", **check_how(options, what="a report")), check_questions(questions)
-    modelled = asking.estimator != "counts" and asking.smoothing == "auto"
+    modelled = not asking.by_rows and asking.smoothing == "auto"
     parts = {part for pair in wanted for part in pair if part}
     rungs = [1] if many and ladder is None else ladder
     steps = ladder_of(a, parts, rungs, force=asking.force, of=asking.of if modelled else "rows", seed=asking.seed)
     own = [as_question(a, steps, asking, *one) for one in questions]
     bands = [Region.parse(rung.part, "target") for rung in steps.rungs]
     plain = [replace(asking, target=one, region=other) for one, other in combinations(bands, 2)]
-    bases = (asking.baseline,) if many else BASELINES
+    bases = (asking.baseline,) if many or asking.estimator == "paper" else BASELINES
     every = distinct(replace(one, baseline=base) for one in (*plain, *own) for base in bases)
     each = watched(every, "questions of the page", len(every), verb="answering")
     answered = []

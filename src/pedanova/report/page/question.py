@@ -21,6 +21,7 @@ from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
 KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of", "study"})
+PAPER = "paper"  # the estimator that the page offers beside the baselines
 LONGEST_NAME = 10_000  # characters of a column's or a study's name
 GOOD = {"all": "all", "selection": "selected"}  # what quantiles refer to: the page's word → `Question.parts`
 Span: TypeAlias = tuple[float | None, float | None]  # two bounds of a selection, both included; None for no bound
@@ -36,13 +37,16 @@ def parse_question(data: Any, space: Space, start: Question = DEFAULT) -> Questi
     selection = data.get("selection", {})
     if not isinstance(selection, dict):
         raise QueryError(f"selection: {_brief(selection)} must be an object with parameters as keys")
+    against = _one_of(data.get("baseline", "region"), "baseline", (*get_args(Baseline), PAPER))
+    if PAPER in (against, start.estimator):
+        start = replace(start, estimator=PAPER if against == PAPER else DEFAULT.estimator)
     return replace(
         start,
         target=parse_band(data.get("target", {"part": [0, TARGET]}), "target"),
         region=parse_band(data.get("region", {"part": [0, REGION]}), "region"),
         within=boxed({name: parse_part(name, part, space) for name, part in selection.items()}),
         parts=GOOD[_one_of(data.get("good", "all"), "good", tuple(GOOD))],
-        baseline=_one_of(data.get("baseline", "region"), "baseline", get_args(Baseline)),
+        baseline=DEFAULT.baseline if against == PAPER else against,
         of=_one_of(data.get("of", "space"), "of", get_args(PartsOf)),
         study=parse_study(data.get("study")),
     )
@@ -55,7 +59,7 @@ def question_to_json(question: Question, space: Space) -> dict[str, Any]:
         "region": band_to_json(Region.parse(question.region, "region")),
         "selection": box_to_json(box_of(question), space),
         "good": next(good for good, parts in GOOD.items() if parts == question.parts),
-        "baseline": question.baseline,
+        "baseline": PAPER if question.estimator == PAPER else question.baseline,
         "of": question.of,
         **({} if study is None else {"study": study}),
     }
