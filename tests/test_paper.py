@@ -26,7 +26,7 @@ from pedanova.errors import QueryError
 from pedanova.measures.importance import measure
 from pedanova.report.page.answers import answer
 from pedanova.report.page.cards import payload_of
-from pedanova.report.page.question import PageQuestion
+from pedanova.report.page.question import parse_question
 
 ROOT = Path(__file__).parent.parent
 NAMES = [f"x{d}" for d in range(1, 5)]
@@ -478,8 +478,8 @@ class TestPaperEstimator:
         """A choice beside both baselines, whose code gives the same numbers; a saved page can start with it."""
         a = small_analysis(400)
         found = a.importance(0.1, estimator="paper").ratios
-        question = PageQuestion.parse({"baseline": "paper"}, a.space)
-        shown = answer(a.data, question, draws=0)
+        question = parse_question({"baseline": "paper"}, a.space)
+        shown = answer(a.data, question)
         assert {row["parameter"]: row["ratio"] for row in shown["importances"]} == found
         assert eval(shown["lines"]["python"], {"a": a}).ratios == found
         assert "--estimator paper" in shown["lines"]["shell"]
