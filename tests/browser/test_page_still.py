@@ -12,7 +12,7 @@ import pytest
 import pedanova as pa
 from helpers.chromium import Page
 from helpers.followed import append, begin
-from pedanova.analysis.watched import Watched
+from pedanova.analysis.watched import Watched, Watcher
 from pedanova.report.live.server import Explorer, explore
 from pedanova.report.live.session import Session
 
@@ -144,7 +144,7 @@ def growing(tmp_path: Path) -> Iterator[tuple[Explorer, Path]]:
     first = watched.begin(pytest.fail).analysis
     assert first is not None
     session = Session(first, title="grows", options={"estimator": "counts", "draws": 100})
-    made = explore(session, show=False, wait=False, watched=watched)
+    made = explore(session, show=False, wait=False, at_end=Watcher(session, watched).start().close)
     with made:
         yield made, path
 

@@ -9,7 +9,7 @@ import pytest
 
 from helpers.chromium import Page
 from helpers.followed import append, begin
-from pedanova.analysis.watched import Watched
+from pedanova.analysis.watched import Watched, Watcher
 from pedanova.report.live.server import Explorer, explore
 from pedanova.report.live.session import Session
 
@@ -26,7 +26,8 @@ def explorer(path: Path) -> Iterator[Explorer]:
     watched = Watched(path, "loss")
     first = watched.begin(pytest.fail).analysis
     assert first is not None
-    made = explore(Session(first, title="grows", options=COUNTS), show=False, wait=False, watched=watched)
+    session = Session(first, title="grows", options=COUNTS)
+    made = explore(session, show=False, wait=False, at_end=Watcher(session, watched).start().close)
     with made:
         yield made
 

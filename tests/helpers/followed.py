@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pedanova.analysis.watched import Follow, Look
+from pedanova.analysis.watched import Follow, Update
 from pedanova.data.records import Records
 
 
@@ -36,7 +36,7 @@ class Tale:
         self.new = 0
         self.events: list[str] = []
 
-    def look(self) -> Look:
+    def look(self) -> Update:
         look = self.follow.look()
         self.new = look.new if look.event else self.new + look.new
         self.events += [look.event] if look.event else []

@@ -1,5 +1,7 @@
 """Analyse a source that still grows: whenever it has changed, it is read and analysed again as a whole.
 
+A `Watcher` does this while a live page is open, and says on the page what has changed.
+
 Each reading of a database uses a new connection and short transactions, so that other programs can write meanwhile.
 """
 
@@ -7,10 +9,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import Condition, Thread
 from typing import Any, Literal
 
 import numpy as np
@@ -22,22 +25,40 @@ from pedanova.data.options import Scan
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
 from pedanova.data.vocabulary import STATES, state_word
-from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, QueryError, SpaceError
+from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, QueryError, SpaceError, TooFewRowsError
+from pedanova.measures.advice.ask import stop_sentence
+from pedanova.measures.importance import Pass, Standings
+from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.report.live.watch import Update
+from pedanova.report.live.session import Session
+from pedanova.report.sentences import joined
 from pedanova.sources import read_records
 from pedanova.sources.databases import open_database, without_password
 from pedanova.sources.optuna import journal
 from pedanova.sources.registry import check_known, check_no_pickle, database_at, find_kind, path_at
 from pedanova.sources.scans.scan import is_pattern
 from pedanova.sources.tables.files import kind_of
-from pedanova.space.comparison import changes_between, steadied
-from pedanova.space.parameters import Space
+from pedanova.space.comparison import DomainChange, changes_between, steadied
+from pedanova.space.parameters import Space, in_words
 
 PAUSE = 1.0  # seconds between two looks while there are too few trials
 ENOUGH = 10  # trials; if the analysis fails with this many, more waiting does not help
 APPENDED = ("CSV", "TSV", "JSON lines")  # tables to which rows are appended in the order of the trials
 IN_PARTS = ("stream", "executor", "pushdown")  # options that cannot be used while a source grows
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A reading of a source, and how the source has changed since the reading before."""
+
+    records: Records | None = field(default=None, repr=False)  # all trials; None if none is new or none has ended
+    new: int = 0  # trials that have ended since the last reading
+    finished: int = 0  # trials that have ended
+    running: int | None = None  # trials that have not ended; None if the source does not record this
+    event: Literal["shortened"] | None = None  # there are fewer trials than before
+    analysis: TrialData | None = None  # of all rows so far; None if nothing is new
+    domains: tuple[DomainChange, ...] = ()  # differences from the last space
+    best: float | None = None  # objective of the best row; None for several objectives
 
 
 class Watched:
@@ -58,26 +79,24 @@ class Watched:
         self.shown, self.ordered = self._follow.shown, self._follow.ordered
         self._space: Space | None = None
         self._rows: Records | None = None  # rows that were read but not analysed yet
-        self._event: str | None = None  # an event that no `Update` has reported yet
+        self._event: Literal["shortened"] | None = None  # an event that no `Update` has reported yet
         self._finished: int | None = None
         self.last: Update | None = None  # the last update, without its analysis
 
     def look(self) -> Update:
-        look = self._follow.look()
-        self._finished = look.finished
-        if look.event is not None:
-            self._event, self._space, self._rows = look.event, None, None
-        self._rows = look.records or self._rows
-        if self._rows is None:
-            event, self._event = self._event, None
-            return Update(None, look.finished, look.running, event)
-        analysis = self._analysed(self._rows)
-        before, self._space, self._rows = self._space, analysis.space, None
-        domains = () if before is None else changes_between(before, analysis.space)
+        update = self._follow.look()
+        self._finished = update.finished
+        if update.event is not None:
+            self._event, self._space, self._rows = update.event, None, None
+        self._rows, analysis = update.records or self._rows, None
+        if self._rows is not None:
+            analysis = self._analysed(self._rows)
+            domains = () if self._space is None else changes_between(self._space, analysis.space)
+            self._space, self._rows = analysis.space, None
+            update = replace(update, domains=domains, best=best_of(analysis))
         event, self._event = self._event, None
-        update = Update(analysis.data, look.finished, look.running, event, domains, best_of(analysis))
-        self.last = replace(update, analysis=None)
-        return update
+        self.last = replace(update, records=None, event=event)
+        return self.last if analysis is None else replace(self.last, analysis=analysis.data)
 
     def begin(self, say: Callable[[str], None], *, pause: float = PAUSE) -> Update:
         """Wait for enough trials, and return the first analysis; pass the reason for waiting to the function `say`."""
@@ -132,15 +151,6 @@ def best_of(analysis: Analysis) -> float | None:
     return float(sign * best) if np.isfinite(best) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    records: Records | None = field(repr=False)  # all trials so far; None if none is new or none has ended
-    new: int = 0  # trials that have ended since the last look
-    finished: int = 0  # trials that have ended
-    running: int | None = None  # trials that have not ended; None if the source does not record this
-    event: Literal["shortened"] | None = None  # there are fewer trials than before
-
-
 def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
     """Prepare to check a path or URL repeatedly for new trials. Nothing is read before the first check.
 
@@ -180,10 +190,10 @@ class Follow:
     _finished: int = 0
     _running: int | None = None
 
-    def look(self) -> Look:
+    def look(self) -> Update:
         stamp = self.stamp()
         if stamp == self._stamp:
-            return Look(None, 0, self._finished, self._running)
+            return Update(finished=self._finished, running=self._running)
         try:
             records = self.read()
         except NoTrialsError:  # there is no trial yet
@@ -199,7 +209,7 @@ class Follow:
         event: Literal["shortened"] | None = "shortened" if finished < self._finished else None
         new = finished - (0 if event else self._finished)
         self._stamp, self._finished, self._running = stamp, finished, running
-        return Look(records if finished else None, new, finished, running, event)
+        return Update(records if finished else None, new, finished, running, event)
 
 
 def stamp_of(path: Path) -> Hashable:
@@ -217,3 +227,171 @@ def stamp_of_database(place: str | Path) -> Hashable:
     with open_database(place) as database:
         runs = "runs" in database.tables()
         return hash(tuple(map(tuple, database.rows("SELECT * FROM runs" if runs else "SELECT * FROM trials"))))
+
+
+MOST_NAMED = 3
+
+
+def said_of_source(update: Update, source: str) -> list[str]:
+    """Sentences about changes of the source and of the space."""
+    new = [one.name for one in update.domains if one.before is None]
+    gone = [one.name for one in update.domains if one.after is None]
+    other = {one.name: one.after for one in update.domains if one.before is not None and one.after is not None}
+    said = [] if update.event is None else [f"{source} is shorter than before; reading it again from the start"]
+    if new:
+        said.append(f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}")
+    if gone:
+        said.append(
+            f"{names_in_words(gone)} {'is no longer a parameter' if len(gone) == 1 else 'are no longer parameters'}"
+        )
+    if len(other) > MOST_NAMED:
+        return [*said, f"new values have changed the domains of {names_in_words(other)}"]
+    return [*said, *(f"the domain of {name} is now {in_words(after)}" for name, after in other.items())]
+
+
+def said_of_passes(passes: Sequence[Pass]) -> list[str]:
+    """One sentence for each parameter that is now clearly ahead of others."""
+    said = []
+    for ahead in dict.fromkeys(one.ahead for one in passes):
+        mine = [one for one in passes if one.ahead == ahead]
+        for clear, verb in ((True, "passed"), (False, "is clearly ahead of")):
+            behind = [one.behind for one in mine if one.was_clear is clear]
+            if behind:
+                said.append(f"{ahead} {verb} {names_in_words(behind)} after {mine[0].rows:,} trials")
+    return said
+
+
+def stability(standings: Standings | None, wanted: str = "") -> str:
+    """For how many trials the ranking has been stable, or why there is no ranking yet, in words."""
+    if standings is None:
+        return f"no ranking yet: {wanted}" if wanted else "no ranking yet"
+    many = standings.stable_for
+    return f"the ranking has been stable for {many:,} {'trial' if many == 1 else 'trials'}" if many else ""
+
+
+def names_in_words(names: Iterable[str]) -> str:
+    """The first few names, and how many more there are."""
+    listed = list(names)
+    few = listed[:MOST_NAMED] if len(listed) > MOST_NAMED + 1 else listed
+    rest = len(listed) - len(few)
+    return joined([*few, f"{rest} others"] if rest else few)
+
+
+BREAK = 2.0  # the least seconds between two looks
+REST = 2.0  # the least pause, relative to the duration of a look
+PATIENCE = 15.0  # seconds without a request after which no page counts as open
+FEWEST = 50  # rows of the earliest ranking that is computed afterwards
+MOST_BACK = 6  # the number of rankings that are computed afterwards
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Reads one source repeatedly for one session, and replaces the session's analysis if the source has grown.
+
+    Nothing is read while no page is open. If reading fails, the page shows the error, and reading is tried again.
+    """
+
+    session: Session
+    watched: Watched
+    standings: Standings | None = None
+    trouble: str | None = None  # why the last look failed
+    update: Update | None = None  # the last update with something new
+    _ranked_rows: int | None = None  # rows of the analysis that was ranked last
+    _wanted: str = ""  # why there is no ranking yet
+    _stop: str = ""  # a sentence if more trials would hardly change anything
+    _last_request: float = -PATIENCE
+    _closed: bool = False
+    _wake: Condition = field(default_factory=Condition)
+    _thread: Thread | None = None
+
+    def start(self) -> Watcher:
+        self.update = self.update or self.watched.last
+        self.session.watcher = self.news
+        self._thread = Thread(target=self._run, daemon=True, name="pedanova-watch")
+        self._thread.start()
+        return self
+
+    def close(self) -> None:
+        with self._wake:
+            self._closed = True
+            self._wake.notify_all()
+
+    def news(self) -> dict[str, Any]:
+        """The current state of the source; the source is read repeatedly as long as pages request its state."""
+        with self._wake:
+            self._last_request = time.monotonic()
+            self._wake.notify_all()
+        update, standings = self.update, self.standings
+        return {
+            "trouble": self.trouble,
+            "finished": None if update is None else update.finished,
+            "running": None if update is None else update.running,
+            "best": None if update is None else update.best,
+            "stable": stability(standings, self._wanted),
+            "stop": self._stop,
+            "stable_for": None if standings is None else standings.stable_for,
+        }
+
+    def _run(self) -> None:
+        due = 0.0
+        while not self._closed:
+            with self._wake:
+                now = time.monotonic()
+                if now - self._last_request > PATIENCE:
+                    self._wake.wait()  # until a page asks, or until the end
+                    continue
+                if now < due:
+                    self._wake.wait(due - now)
+                    continue
+            try:
+                self.step()
+            except Exception as error:  # the page continues, and shows the error
+                self.trouble = f"{type(error).__name__}: {error}; the last read failed, trying again"
+            due = time.monotonic() + max(BREAK, REST * (time.monotonic() - now))
+
+    def step(self) -> bool:
+        """Read the source once, and return whether it had changed."""
+        try:
+            update = self.watched.look()
+        except (PedanovaError, OSError) as error:
+            self.trouble = str(error)
+            return False
+        self.trouble = None
+        said = said_of_source(update, self.watched.shown)
+        if update.event is not None:
+            self.standings = None
+        analysis = update.analysis or self.session.analysis
+        if update.analysis is not None or self._ranked_rows is None:
+            said += self._ranked(analysis)
+        self.update = update if update.analysis is not None else self._counted(update)
+        if update.analysis is None and not said:
+            return False
+        self.session.renew(analysis, said)
+        return True
+
+    def _counted(self, now: Update) -> Update:
+        return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
+
+    def _ranked(self, analysis: TrialData) -> list[str]:
+        """Update the ranking, and return sentences on parameters that are now ahead of others."""
+        before, self._ranked_rows = self.standings, analysis.rows
+        steps = [analysis.rows]
+        if before is None and self.watched.ordered:  # rankings of half as many rows each, to know the stability
+            halves = [analysis.rows // 2**power for power in range(MOST_BACK, 0, -1)]
+            steps = [*(rows for rows in halves if rows >= FEWEST), analysis.rows]
+        for rows in steps:
+            try:
+                some = analysis if rows == analysis.rows else analysis.first(rows)
+                ranking = importance_of(some, self.session.start)
+            except TooFewRowsError:
+                self._wanted = "too few trials in the target"
+                continue
+            except PedanovaError as error:
+                self._wanted = str(error)
+                continue
+            self._stop = stop_sentence(analysis, ranking) if rows == analysis.rows else ""
+            now = self.standings
+            self.standings = Standings.begin(ranking, rows) if now is None else now.then(ranking, rows)
+        seen = self.session.analysis.rows if before is None else before.rows  # the page has already shown this
+        passes = () if self.standings is None else self.standings.passes
+        return said_of_passes([one for one in passes if one.rows > seen])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
 from pedanova.analysis.options import OBJECTIVE, TABLE
-from pedanova.analysis.watched import Watched
+from pedanova.analysis.watched import Watched, Watcher
 from pedanova.base.terminal import printable
 from pedanova.cli.inputs import as_argument, is_saved, leave_out_group, opened, question_of, table_options
 from pedanova.cli.output import as_typed, complain, emit, line_width, paragraphs, shown_place, wants_colour
@@ -90,7 +90,8 @@ def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched |
     start, group, _ = (how.pop("target"), how.pop("region")), how.pop("group"), how.pop("watch")
     title = options.title or Path(shown_place(options.file)).name
     session = Session(data, title=title, start=start, options=how, source=source_of(options), group=group)
-    return explore(session, port=options.port, show=options.open, wait=False, watched=watched)
+    at_end = None if watched is None else Watcher(session, watched).start().close
+    return explore(session, port=options.port, show=options.open, wait=False, at_end=at_end)
 
 
 def source_of(options: argparse.Namespace) -> str:

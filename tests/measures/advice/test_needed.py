@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from pedanova.analysis.watched import Update, Watched, Watcher
 from pedanova.cli.main import main
 from pedanova.errors import QueryError
 from pedanova.measures.advice.ask import stop_sentence
 from pedanova.measures.advice.needed import Estimate, trials_for, until_narrow
 from pedanova.report.live.session import Session
-from pedanova.report.live.watch import Update, Watcher
 
 SPACE = dict.fromkeys("abc", pa.Float(0, 1))
 
@@ -120,11 +120,12 @@ def test_the_terminal_says_what_the_default_is_and_how_to_save(
 
 
 def test_the_watched_page_says_it() -> None:
-    class Source:
-        shown, ordered, last = "trials", True, None
+    class Source(Watched):
+        def __init__(self) -> None:
+            self.shown, self.ordered, self.last = "trials", True, None
 
         def look(self) -> Update:
-            return Update(pa.analyze(settled_table(), "loss").data)
+            return Update(analysis=pa.analyze(settled_table(), "loss").data)
 
     first = pa.analyze({name: values[:100] for name, values in settled_table().items()}, "loss")
     watcher = Watcher(Session(first.data), Source())

@@ -13,12 +13,11 @@ import pytest
 
 import pedanova as pa
 from helpers.followed import append, begin
-from pedanova.analysis.watched import Watched
+from pedanova.analysis import watched as watch
+from pedanova.analysis.watched import Update, Watched, Watcher, said_of_passes, said_of_source, stability
 from pedanova.errors import DataError
 from pedanova.measures.importance import Pass, Standings
-from pedanova.report.live import watch
 from pedanova.report.live.session import Session
-from pedanova.report.live.watch import Update, Watcher, said_of_passes, said_of_source, stability
 from pedanova.space.comparison import DomainChange
 from pedanova.space.parameters import Float
 
@@ -151,24 +150,23 @@ def test_too_few_trials_for_a_ranking(tmp_path: Path) -> None:
     assert watcher.standings is not None
 
 
-class Quiet:
+class Quiet(Watched):
     """A source that counts how often it was looked at."""
 
-    shown, ordered, last = "a source", True, None
-
     def __init__(self) -> None:
+        self.shown, self.ordered, self.last = "a source", True, None
         self.looks = 0
         self.looked = threading.Event()
 
     def look(self) -> Update:
         self.looks += 1
         self.looked.set()
-        return Update(None)
+        return Update()
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "PAUSE", 0.01)
+    monkeypatch.setattr(watch, "BREAK", 0.01)
 
 
 def until(done: Callable[[], bool]) -> None:

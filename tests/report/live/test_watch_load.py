@@ -24,12 +24,11 @@ import pytest
 import pedanova as pa
 from helpers.followed import same
 from helpers.servers import postgresql_url  # noqa: F401
-from pedanova.analysis.watched import Watched, follow
+from pedanova.analysis.watched import Watched, Watcher, follow
 from pedanova.base.threads import EVERYWHERE, RESULTS
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.report.live.session import Session
-from pedanova.report.live.watch import Watcher
 from pedanova.sources import read_records
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -22,7 +22,6 @@ from typing import Any, Self, TypeAlias, TypeVar
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.live.session import PageRequest, Session
-from pedanova.report.live.watch import Watcher, Watches
 from pedanova.report.page.cards import BY_NAME
 from pedanova.report.page.html import draw_page
 
@@ -365,8 +364,8 @@ class Explorer:
     The address contains a ticket that works once; afterwards, ``url`` is a new address.
     """
 
-    def __init__(self, session: Session, *, port: int = 0, watcher: Watcher | None = None) -> None:
-        self.session, self.watcher = session, watcher
+    def __init__(self, session: Session, *, port: int = 0, at_end: Callable[[], object] | None = None) -> None:
+        self.session, self._at_end = session, at_end
         self._socket = listening(port)
         self.port: int = self._socket.getsockname()[1]
         self._keys = Keys()
@@ -416,8 +415,8 @@ class Explorer:
 
     def close(self) -> None:
         """Stop the server; returns at once, even during a computation."""
-        if self.watcher is not None:
-            self.watcher.close()
+        if self._at_end is not None:
+            self._at_end()
         if self._door is not None:
             self._door.unlink(missing_ok=True)
         self._server.should_exit = self._server.force_exit = True
@@ -454,13 +453,12 @@ def listening(port: int) -> socket.socket:
 
 
 def explore(
-    session: Session, *, port: int = 0, show: bool = True, wait: bool = True, watched: Watches | None = None
+    session: Session, *, port: int = 0, show: bool = True, wait: bool = True, at_end: Callable[[], object] | None = None
 ) -> Explorer:
-    """Serve the live page of a session; `watched` re-reads its source while the source grows."""
-    if session.group is not None and watched is None:
+    """Serve the live page of a session; `at_end` is called when the page is closed."""
+    if session.group is not None and session.watcher is None:
         groups_by(session.analysis, session.group)  # an unusable column is an error before serving
-    watcher = None if watched is None else Watcher(session, watched).start()
-    explorer = Explorer(session, port=port, watcher=watcher)
+    explorer = Explorer(session, port=port, at_end=at_end)
     if show and not explorer.open():
         warn = f"no browser could be opened; open {explorer.url} yourself"
         print(warn, file=sys.stderr)
