@@ -64,7 +64,7 @@ def trials() -> dict[str, np.ndarray]:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     """The command line as a shell would call it: status, output, errors."""
-    from pedanova.cli.main import main
+    from pedanova.cli.program import main
 
     def call(*arguments: object) -> tuple[int, str, str]:
         try:

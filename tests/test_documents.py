@@ -17,7 +17,7 @@ import pytest
 import pedanova as pa
 from helpers.documents import ROOT, blocks_of, run_page
 from helpers.explorers import served
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.results import Across, Along, Importances, Interactions, ReducedSpace, Seeds
 
 pytestmark = pytest.mark.docs

@@ -48,7 +48,7 @@ OPTIONAL = {  # library → the only modules that may import it
         "cli.output",
     },
     "fsspec": {"sources.scans.objects"},
-    "argcomplete": {"cli.main"},
+    "argcomplete": {"cli.program"},
     "mcp": {"cli.mcp_server"},
     "sklearn": {"measures.forest"},
     "threadpoolctl": {"base.threads"},
@@ -216,12 +216,12 @@ def test_no_class_name_occurs_twice_and_no_file_is_long() -> None:
 
 def test_the_test_itself_can_fail(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
-    bad.write_text("def f():\n    from pedanova.cli.main import main\n    import torch\n")
-    assert modules_among(imports_of(bad)) == {"cli.main"}
+    bad.write_text("def f():\n    from pedanova.cli.program import main\n    import torch\n")
+    assert modules_among(imports_of(bad)) == {"cli.program"}
     late = tmp_path / "late.py"
     late.write_text("importlib.import_module('pedanova.report.page.html')\nimport_module(f'pedanova.scale.{name}')\n")
     assert modules_among(imports_of(late)) == {"report.page.html", "scale"}
     assert foreign_imports("data.column", imports_of(bad)) == {"torch"}
-    assert later_imports("data.column", {"cli.main", "space.grid"}) == {"cli.main"}
+    assert later_imports("data.column", {"cli.program", "space.grid"}) == {"cli.program"}
     assert room_of("measures.surrogate.model") == "measures.surrogate"
     assert broken_walls("report.page.html", {"scale.count_scan", "data.column"}) == {"scale.count_scan", "data.column"}

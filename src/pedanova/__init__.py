@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pedanova.analysis.analyze import analyze, guess_space, load
     from pedanova.analysis.studies import across, difference
     from pedanova.base.version import __version__
-    from pedanova.cli.main import show_versions
     from pedanova.cli.pages import demo_trials
+    from pedanova.cli.program import show_versions
     from pedanova.counting.levels import Levels
     from pedanova.counting.tally import Tally
     from pedanova.data.options import Reading, Scan
@@ -36,7 +36,7 @@ CONTENTS = {
     "analysis.studies": ["across", "difference"],
     "analysis.analysis": ["Analysis"],
     "analysis.analyze": ["analyze", "guess_space", "load"],
-    "cli.main": ["show_versions"],
+    "cli.program": ["show_versions"],
     "cli.pages": ["demo_trials"],
     "counting.levels": ["Levels"],
     "counting.tally": ["Tally"],

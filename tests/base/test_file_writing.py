@@ -20,7 +20,7 @@ import pytest
 import pedanova as pa
 from helpers.common import refuse
 from pedanova.base.files import check_output_path, write_file
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.errors import DataError
 
 X = np.random.default_rng(0).uniform(size=60)

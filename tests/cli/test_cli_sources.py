@@ -13,7 +13,7 @@ import pytest
 import pedanova as pa
 from helpers.common import DEMO
 from pedanova.base.progress import watched
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 
 SECRET = "pass%3Aword%40x"
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from helpers.explorers import DEMO, demo, get, post, served
-from pedanova.cli.main import main
 from pedanova.cli.pages import source_of
 from pedanova.cli.parser import build_parser
+from pedanova.cli.program import main
 
 
 def options(*words: str) -> argparse.Namespace:

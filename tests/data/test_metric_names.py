@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.base.notes import Note
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.data.vocabulary import direction_by_name
 
 ROWS = 60

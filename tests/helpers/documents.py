@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from helpers.explorers import served
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 
 ROOT = Path(__file__).parent.parent.parent
 FENCE = re.compile(r"^(?:<!-- not run: (.+?) -->\n)?```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import refuse
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.errors import MissingLibraryError, QueryError, UnknownParameterError
 from pedanova.measures import forest
 from pedanova.measures.questions import ask

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.measures.inference import tail_beyond
 
 MANY = 150

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.errors import QueryError
 from pedanova.reduction.box import axis_of
 from pedanova.reduction.domains import beyond, shrunk, widened

@@ -20,7 +20,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS, refuse
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.errors import DataError, FormatError, PartError, QueryError, SpaceError, WorkerError
 from pedanova.scale import workers
 from pedanova.sources.scans import batches

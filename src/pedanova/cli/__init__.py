@@ -4,6 +4,6 @@ For a new command, copy an entry of the list in `parser.py` with its examples, w
 and the function that it names. A command computes nothing that `Analysis` cannot answer.
 """
 
-from pedanova.cli.main import main, run_program
+from pedanova.cli.program import main, run_program
 
 __all__ = ["main", "run_program"]

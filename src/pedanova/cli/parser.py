@@ -181,7 +181,7 @@ class Command:
     source: str | None = SAVED_HELP
     names: str | None = None  # names of parameters after the source
     others: str | None = None  # further sources
-    module: str = "answers"  # the module of this package that runs it
+    module: str = "commands"  # the module of this package that runs it
     json: tuple[str, ...] = ()  # what JSON contains besides the rows: attributes of the result, or name=attribute
     rows: str = ""  # the name of the rows in JSON, if it is not the name of the command
     table_notes: bool = False  # whether the notes on the table are printed too

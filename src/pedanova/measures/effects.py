@@ -24,7 +24,7 @@ from pedanova.data.regions import Region, Threshold
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Bins
 from pedanova.measures.distributions import student_end
-from pedanova.measures.share import ShareTable, corrected, ratio_of, summed_ratio
+from pedanova.measures.share import ShareTable, ratio_of, summed_ratio, without_chance
 from pedanova.measures.smoothing import Smoothing, bandwidth, smooth, squared_smooth
 from pedanova.space.grid import Reals, blocks_of, grid_of
 from pedanova.space.parameters import Parameter
@@ -331,7 +331,7 @@ def measure_effect(
     return Effect(
         name=tally.name,
         ratio=0.0,
-        share=float(corrected(square / spread.scaled, (noise - 1.0) / (rows - 1))),
+        share=float(without_chance(square / spread.scaled, (noise - 1.0) / (rows - 1))),
         raw_share=square / spread.scaled,
         variance=spread.squared(square),
         bandwidth=max(widths),

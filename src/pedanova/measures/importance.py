@@ -498,7 +498,7 @@ def measure_all(contrasts: Sequence[Contrast], *, baseline: str, smoothing: Smoo
             for i, piece in zip(some, pieces_of(own, block, baseline, smoothing, own_sizes), strict=True):
                 pieces[i].append(piece)
     return [
-        importance_of(c.name, *sizes[i], pieces[i], baseline, child=c.child, repeats=c.repeats)
+        parameter_importance(c.name, *sizes[i], pieces[i], baseline, child=c.child, repeats=c.repeats)
         if c.varies
         else unvaried(c.name, *sizes[i])
         for i, c in enumerate(contrasts)
@@ -507,10 +507,10 @@ def measure_all(contrasts: Sequence[Contrast], *, baseline: str, smoothing: Smoo
 
 def unvaried(name: str, inside: int, rows: int) -> Importance:
     """The importance of a parameter that had only one value, so that its effect is not known."""
-    return replace(importance_of(name, inside, rows, [ONE_CELL], "region"), varied=False)
+    return replace(parameter_importance(name, inside, rows, [ONE_CELL], "region"), varied=False)
 
 
-def importance_of(
+def parameter_importance(
     name: str,
     inside: int,
     rows: int,

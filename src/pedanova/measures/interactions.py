@@ -33,8 +33,7 @@ from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.distributions import LEVEL, NORMAL, holm, p_by_draws
 from pedanova.measures.importance import WORTH_A_WORD
-from pedanova.measures.share import corrected as without_chance
-from pedanova.measures.share import ratio_of
+from pedanova.measures.share import ratio_of, without_chance
 from pedanova.space.grid import Reals
 
 FINE, ROUGH = 8, 4  # cells of each parameter for p-values, with many and with few target rows

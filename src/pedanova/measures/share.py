@@ -52,7 +52,7 @@ def summed_ratio(above: Any, below: Any) -> Any:
     return ratio_of(above, below).sum(axis=-1)
 
 
-def corrected(share: float | Reals, chance: float | Reals) -> Reals:
+def without_chance(share: float | Reals, chance: float | Reals) -> Reals:
     """(share - chance) / (1 - chance), where `chance` is the share that chance explains; 0 if `chance` is 1."""
     if isinstance(chance, float):
         rest: Any = 1.0 - chance if chance < ALL else np.inf
@@ -71,7 +71,7 @@ def share_of(
 ) -> Reals:
     """The corrected share from a divergence; `odds` is the ratio of target rows to other region rows."""
     if baseline == "region":
-        return corrected(odds * divergence, (noise - 1.0) / (rows - 1.0))
+        return without_chance(odds * divergence, (noise - 1.0) / (rows - 1.0))
     unbiased = (inside * (divergence + 1.0) - noise) / np.maximum(inside - 1.0, 1.0) - 1.0
     return odds * np.where(np.asarray(inside) > 1, unbiased, 0.0)
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.measures.question import Question
 from pedanova.report.page.answers import answer
 from pedanova.report.page.question import condition_of, lines_of, parse_question

@@ -20,8 +20,8 @@ from helpers.common import DEMO, ROOT
 from helpers.explorers import served
 from pedanova.base.notes import Count, Note
 from pedanova.base.terminal import width_of
-from pedanova.cli.main import main
 from pedanova.cli.parser import COMMANDS, build_parser
+from pedanova.cli.program import main
 from pedanova.errors import Arg
 from pedanova.report.terminal.tables import in_short, with_command
 

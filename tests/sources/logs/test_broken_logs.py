@@ -19,7 +19,7 @@ from optuna.trial import Trial, create_trial
 import pedanova as pa
 from helpers.common import COUNTS, refuse
 from helpers.logs import cells, write
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.errors import DataError, FormatError, PedanovaError, QueryError, SpaceError
 from pedanova.integrations.optuna import PedAnovaEvaluator
 from pedanova.sources import databases, read_records

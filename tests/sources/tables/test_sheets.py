@@ -13,7 +13,7 @@ import pedanova as pa
 from helpers.common import DEMO, refuse
 from helpers.logs import cells, read_untouched, tolerate
 from helpers.tools import cut_short
-from pedanova.cli.main import main
+from pedanova.cli.program import main
 from pedanova.errors import DataError, FormatError, NoTrialsError
 from pedanova.sources import read_records
 

@@ -417,7 +417,7 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
     top = 1.0 if question.baseline == "region" else math.inf
     correction = None
     if question.baseline == "region" and query.model is not None:
-        correction = query.model.corrected(*spans, shares, seed=question.seed)
+        correction = query.model.with_residuals(*spans, shares, seed=question.seed)
     estimated = shares.uncorrected(adaptive=samples.adaptive) if correction is None else correction
     estimated = EstimatedShares(*(column[order] for column in estimated))
     if correction is not None:

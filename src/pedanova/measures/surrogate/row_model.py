@@ -31,8 +31,8 @@ from pedanova.measures.surrogate.summaries import (
     LeaveOneOut,
     SampledShares,
     cell_sums,
-    corrected,
     curve_of,
+    with_residuals,
 )
 from pedanova.space.grid import Cells, Grid, grid_of
 from pedanova.space.parameters import Space, children_of
@@ -211,7 +211,7 @@ class RowModel:
         first, last = np.searchsorted(ends, (places[0], places[-1] + 1))
         return (int(first), int(last)) if ends[first] == places[0] and ends[last] == places[-1] + 1 else None
 
-    def corrected(
+    def with_residuals(
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
         """The shares by the model, corrected by the residuals of the rows; None if the sampler was adaptive."""
@@ -224,7 +224,7 @@ class RowModel:
             predicted, flat, numbers = RESULTS.get(self, ("cells", seed), cells)
             sums = cell_sums(predicted, flat, self.between(target), self.between(region), len(numbers))
             curve = curve_of(samples, target, region, numbers)
-            return corrected(samples, curve, shares, sums, children_of(self.space))
+            return with_residuals(samples, curve, shares, sums, children_of(self.space))
 
         return RESULTS.get(self, ("corrected", target, region, seed), make)
 

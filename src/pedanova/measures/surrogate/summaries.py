@@ -411,7 +411,7 @@ def curve_of(
     return inside, mass
 
 
-def corrected(
+def with_residuals(
     samples: PosteriorSamples,
     points: tuple[Reals, Reals],
     shares: SampledShares,

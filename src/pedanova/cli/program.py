@@ -24,7 +24,7 @@ from pedanova.cli.parser import BY_COMMAND, COMMANDS, Command, build_parser, usa
 from pedanova.errors import PedanovaError, unknown_name
 
 if TYPE_CHECKING:
-    from pedanova.cli import answers, mcp_server, pages  # noqa: F401  (named by the commands, loaded when asked for)
+    from pedanova.cli import commands, mcp_server, pages  # noqa: F401  (named by the commands, loaded when asked for)
 
 OVERVIEW = """pedanova: which hyperparameters matter, where good values lie, and how sure you can be.
 
