@@ -81,8 +81,20 @@ def test_a_guess_is_noted_and_another_word_overrules_it() -> None:
 
 
 def test_a_refusal_names_the_likely_columns_first() -> None:
-    with pytest.raises(QueryError, match="name one of the columns: recall, qps, lr"):
-        pa.analyze({"lr": LR, "recall": A, "qps": B})
+    table = {"lr": LR, "run_id": np.arange(ROWS), "train_acc": A, "val_acc": B, "val_loss": LR * B}
+    question = r"parameters: lr; results: val_acc, val_loss, train_acc; left out: run_id; "
+    with pytest.raises(QueryError, match=question) as refused:
+        pa.analyze(table)
+    assert "pass pa.analyze(data, 'val_acc', direction='maximize'), another result, or yes=True" in str(refused.value)
+    assert "pass --objective val_acc --direction max, another result, or --yes" in refused.value.in_shell()
+    assert pa.analyze(table, "val_acc", direction="maximize").objective == "val_acc"
+    guessed = pa.analyze(table, yes=True)
+    assert (guessed.objective, guessed.direction) == ("val_acc", "maximize")
+    assert any("yes=True takes every guess" in note for note in guessed.notes)
+
+
+def test_a_mean_precision_is_no_mean() -> None:
+    assert guess(avg_precision=A, auroc=B) is None
 
 
 def test_results_as_text_are_likely_too() -> None:
@@ -169,7 +181,7 @@ def test_f1_combines_precision_and_recall() -> None:
 
 def test_a_missing_objective_is_named_with_likely_results_first() -> None:
     few = {"lr": [0.1, 0.2] * 20, "kind": ["a", "b", "c", "d"] * 10}
-    with pytest.raises(QueryError, match="columns: avg_gap, final_gap, runtime_ms, lr, kind"):
+    with pytest.raises(QueryError, match="parameters: lr, kind; results: avg_gap, final_gap, runtime_ms; "):
         pa.analyze({**few, "runtime_ms": A + B, "avg_gap": A, "final_gap": B})
 
 

@@ -170,3 +170,17 @@ def test_very_long_texts_are_no_amounts() -> None:
     """A number of thousands of digits took minutes."""
     numbers = as_numbers(as_column("t", ["1h 20m", "1" * 4_301]))
     assert numbers is None
+
+
+def test_points_beside_decimal_commas_separate_thousands() -> None:
+    numbers, _ = as_numbers(as_column("x", ["1.496", "12,5", "3,25", "1.234.567"])) or (None, None)
+    assert numbers is not None
+    assert numbers.values.tolist() == [1496.0, 12.5, 3.25, 1234567.0]
+    assert as_numbers(as_column("x", ["0.123", "12,5"])) is None  # no thousands
+
+
+def test_durations_as_timedelta_writes_them_are_seconds() -> None:
+    numbers, _ = as_numbers(as_column("x", ["0:11:49", "1:02:03.5", "26:00:00"])) or (None, None)
+    assert numbers is not None
+    assert numbers.values.tolist() == [709.0, 3723.5, 93600.0]
+    assert as_numbers(as_column("x", ["09:12:00", "14:30:00"])) is None  # times of day

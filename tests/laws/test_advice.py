@@ -51,7 +51,7 @@ REFUSED: dict[str, Case] = {
         {"x": X, "metrics.loss": LOSS}, "loss", "did you mean 'metrics.loss'", {"objective": "metrics.loss"}
     ),
     "no objective": Case(
-        {"x": X, "recall": Z, "loss": LOSS}, None, "name one of the columns: recall, loss, x", {"objective": "loss"}
+        {"x": X, "recall": Z, "loss": LOSS}, None, "results: recall, loss;", {"objective": "loss"}
     ),
     "nothing but results": Case(
         {"val_acc": X, "fit_time": Z, "loss": LOSS}, "loss", "name the parameters in params=", {"params": ["val_acc"]}

@@ -307,7 +307,7 @@ def _meets(values: NDArray[Any], numbers: list[float]) -> Mask:
 
 Number: TypeAlias = int | float
 FormName: TypeAlias = Literal[
-    "plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes", "deviation", "wrapped"
+    "plain", "thousands", "comma", "percent", "scaled", "unit", "time", "bytes", "deviation", "wrapped", "clock"
 ]
 GAP_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "-", "--", "?")
@@ -319,6 +319,8 @@ REAL = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|inf
 GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([ ,'_\u00a0\u202f][0-9]{3})+(\.[0-9]+)?")
 GROUP = re.compile(r"[ ,'_\u00a0\u202f]")
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?")
+DOTS = re.compile(r"[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+")  # thousands, if the comma is the decimal separator
+CLOCK = re.compile(r"(0|[1-9][0-9]*):([0-5][0-9]):([0-5][0-9](\.[0-9]+)?)")  # of a duration; times of day begin with 09
 BEHIND = re.compile(r"(?P<number>.*?[0-9.])\s*(?P<unit>[a-zA-Zµμ°/²³]{1,8}|%)")
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 FAMILIES: dict[FormName, dict[str, float]] = {
@@ -363,6 +365,9 @@ class Form:
             case "wrapped":
                 while len(plain) <= LONGEST and (inside := WRAPPED.fullmatch(plain)):
                     plain = inside[inside.lastindex or 0]
+            case "clock":
+                match = CLOCK.fullmatch(plain)
+                return None if match is None else int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3])
             case "time" | "bytes":
                 return _read_amounts(plain, FAMILIES[self.name])
         return read_plain(plain)
@@ -387,7 +392,7 @@ def read_plain(text: str) -> Number | None:
 
 
 def _read_comma(text: str) -> Number | None:
-    if DECIMAL_COMMA.fullmatch(text):
+    if DECIMAL_COMMA.fullmatch(text) or DOTS.fullmatch(text):
         return read_plain(text.replace(".", "").replace(",", "."))
     return read_plain(text) if "." not in text else None
 
@@ -420,6 +425,7 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     units = dict.fromkeys(match["unit"] for text in few if (match := BEHIND.fullmatch(text.strip()[:LONGEST])))
     own = [Form("unit", unit) for unit in units if unit not in SCALES and unit != "%"]
     own += [Form("deviation")] if any(DEVIATION.search(text) for text in few) else []
+    own += [Form("clock")] if any(":" in text for text in few) else []
     own += [Form(name) for name, known in FAMILIES.items() if units and units.keys() <= known.keys()]
     forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled", "wrapped")), *own]
     return tuple(form for form in forms if reads_all(form, few) and reads_all(form, texts))

@@ -6,6 +6,7 @@ An objective is guessed from the names of columns and the order of rows.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -29,7 +30,7 @@ from pedanova.data.column import (
 from pedanova.data.column_values import Values, is_word
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
-from pedanova.data.roles import outcomes
+from pedanova.data.roles import outcomes, roles_of
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     COSTS,
@@ -50,7 +51,7 @@ from pedanova.data.vocabulary import (
     state_of,
     words_of,
 )
-from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
+from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 from pedanova.space.values import Label, shown
 
 SPREAD = (DEVIATIONS - MIDDLES) | {"spread", "conservation"}
@@ -172,7 +173,8 @@ def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tu
     swept = any(_in_order(columns[name]) for name in columns.keys() - results if columns[name].values.dtype.kind == "f")
     yield [name for name in results if _in_order(columns[name]) and not swept][:1], "the rows are sorted by this column"
     yield [name for name in results if words_of(name) in SINGLE], "the result with the most general name"
-    yield [name for name in results if words_of(name)[0] in MIDDLES], "the only result that is a mean"
+    means = [name for name in results if words_of(name)[0] in MIDDLES and words_of(name)[1:] != ("precision",)]
+    yield means, "the only result that is a mean"
     validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
     yield validation, "the only validation result"
     no_training = [name for name in results if TRAINING.isdisjoint(words_of(name))]
@@ -262,14 +264,55 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """Read each objective; a list of names means several objectives."""
     if objective is None:
-        likely = list(dict.fromkeys((*likely_objectives(table), *outcomes(table), *_result_like(table), *table)))
-        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(likely, most=40)}")
+        raise QueryError(Arg("objective"), *_question(table))
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
         raise QueryError(Arg("objective", objective), " contains a column twice; give each column once")
     directions = as_directions(direction, len(objectives))
     return tuple(_read_goal(table, rows, o, d, decimal) for o, d in zip(objectives, directions, strict=True))
+
+
+def by_likelihood(columns: Mapping[str, Column]) -> list[str]:
+    """The columns that may be the objective: results before costs, validation before test and training."""
+    likely = list(dict.fromkeys((*likely_objectives(columns), *outcomes(columns), *_result_like(columns))))
+    parts = (VALIDATION, {"test", "holdout", "eval"})
+
+    def place(name: str) -> tuple[bool, bool, int]:
+        words = {*words_of(name)}
+        part = next((i for i, part in enumerate(parts) if words & part), len(parts))
+        return not words.isdisjoint(SPREAD), not words.isdisjoint(TRAINING), part
+
+    return sorted(likely, key=place)
+
+
+def _question(table: Mapping[str, Column]) -> Iterator[Word]:
+    """What was understood of a table without a clear objective: four groups of columns, and one line to copy."""
+    likely = by_likelihood(table)
+    if not likely or max(map(len, table.values())) > MOST_ROWS:
+        yield f" is missing; name one of the columns: {listed(list(dict.fromkeys((*likely, *table))), most=40)}"
+        return
+    kinds = outcomes(table)
+    results = [
+        name for name in likely if kinds.get(name, "result") in ("result", "cost") and not _looks_set(table[name])
+    ]
+    others = [name for name in table if name not in results]
+    roles = roles_of(others, lambda _: table, results, list(table))[1]
+    varied = {name: role for name, role in roles.items() if role.is_setting and Values.of(table[name]).varies}
+    sure = [name for name, role in varied.items() if role.doubt is None]
+    unsure = [name for name, role in varied.items() if role.doubt is not None]
+    results += [name for name, role in roles.items() if role.name in ("result", "time")]
+    left = [name for name in others if name not in (*varied, *results)]
+    groups = {"parameters": sure, "results": results, "left out": left, "unsure": unsure}
+    said = "; ".join(f"{title}: {listed(names, most=12)}" for title, names in groups.items() if names)
+    yield f" is missing, and it is not clear which result counts; {said}; "
+    way = direction_by_name(likely[0]) or "minimize"
+    shell = f"--objective {shlex.quote(likely[0])} --direction {way[:3]}"
+    yield "pass "
+    yield Arg("objective", said=(f"pa.analyze(data, {likely[0]!r}, direction={way!r})", shell))
+    yield ", another result, or "
+    yield Arg("yes", True)
+    yield " for this guess"
 
 
 def as_directions(direction: object, count: int) -> list[Direction]:

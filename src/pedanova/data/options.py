@@ -340,6 +340,12 @@ class RowOptions:
         "rows",
         choices=RepeatPolicy,
     )
+    yes: bool = option(
+        "Take every guess, also a doubtful one: the most likely objective, and columns that may not be parameters.",
+        "columns",
+        default=False,
+        flag=True,
+    )
     reading: Reading | None = option(
         "How text is read, and what to do with special rows: failed, pruned, infeasible, outside the space, or without "
         'an objective. Example: ``pa.Reading(state="status", failed="worst")``.'

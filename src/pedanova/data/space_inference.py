@@ -410,12 +410,12 @@ def _guessed(
     if step is not None:
         raise DataError(*_one_run(step, columns[step]))
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
-    _check_evidence(space, columns, roles)
+    _check_evidence(space, columns, roles, sure=request.yes)
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes_on(roles, ", ".join(goal.name for goal in goals)), *notes, *conditions))
 
 
-def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[str, Role]) -> None:
+def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[str, Role], *, sure: bool) -> None:
     """Raise an error if no parameter varies, or if there are clues that every parameter that varies is none."""
     varied = []
     for name, one in space.items():
@@ -426,7 +426,7 @@ def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[
     if space and not varied:
         words = f"no parameter varies: {listed(list(space), most=6)} always had one value; "
         raise DataError(words, "give trials with different values, or name other columns in ", Arg("params"))
-    if varied and all((clue := roles[name].doubt) is not None and clue.weight > WEAK for name in varied):
+    if varied and not sure and all((clue := roles[name].doubt) is not None and clue.weight > WEAK for name in varied):
         why = f"{varied[0]}: {roles[varied[0]].in_words()}"
         words = f"every column that could be a parameter may be something else ({why}); if they are parameters, pass "
         said = f"params={varied!r}", f"--params {shlex.quote(','.join(varied))}"

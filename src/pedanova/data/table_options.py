@@ -17,7 +17,15 @@ from pedanova.data.blocks import guess_blocks, rows_of_split
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
-from pedanova.data.objectives import as_scores, guess_directions, guess_objective, known_directions, part_of, seeds_of
+from pedanova.data.objectives import (
+    as_scores,
+    by_likelihood,
+    guess_directions,
+    guess_objective,
+    known_directions,
+    part_of,
+    seeds_of,
+)
 from pedanova.data.options import Reading, RowOptions
 from pedanova.data.records import Records, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, RowSet, as_rows, columns_in, rows_where
@@ -125,6 +133,9 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
     set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
     guess = None if own else guess_objective(left)
+    if guess is None and request.yes and not own and (likely := by_likelihood(left)):
+        words = f"{likely[0]} is used as the objective, because "
+        guess = likely[0], Note("objective", words, Arg("yes", True), " takes every guess", severity="warning")
     if guess is None:
         return records, request
     return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -189,3 +190,20 @@ def test_a_delimiter_does_not_cut_lists(tmp_path: Path) -> None:
     refuse(FormatError, "line 1 holds numbers; write a line above it", of=lambda: read_records(path))
     path.write_text("\n".join(["lr,size (a,b),loss", *(f"0.{i},{i},0.{i}" for i in range(10, 30))]))
     assert next(iter(read_records(path).columns)) == "lr"  # no other delimiter
+
+
+def test_packed_settings_are_split_in_every_reader(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rate, depth = rng.random(40).round(3), rng.integers(2, 6, 40)
+    table = {
+        "settings": [f"lr={a}; depth={b}" for a, b in zip(rate, depth, strict=True)],
+        "loss": rate + rng.random(40),
+    }
+    file = tmp_path / "runs.csv"
+    file.write_text("settings,loss\n" + "\n".join(f"{a},{b}" for a, b in zip(*table.values(), strict=True)))
+    for data in (table, file):
+        assert list(pa.analyze(data, "loss").space) == ["settings.lr", "settings.depth"]
+    known = {"lr": rate, "depth": depth, "name": table["settings"], "loss": table["loss"]}
+    assert list(pa.analyze(known, "loss").space) == ["lr", "depth"]  # the name says nothing new
+    names = {"lr": rate, "run": [f"x{i}-lr={a},b=1" for i, a in enumerate(rate)], "loss": table["loss"]}
+    assert list(pa.analyze(names, "loss").space) == ["lr"]

@@ -6,13 +6,14 @@ import ast
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, as_column
+from pedanova.data.column import Column, as_column, read_plain
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, listed
 from pedanova.sources.tables.frames import MOST_COLUMNS, as_names
@@ -23,6 +24,7 @@ ROWS_UNDER = ("trials", "runs", "data", "results", "rows", "records", "experimen
 EXAMPLE = 'such as [{"lr": 0.1, "loss": 0.3}, …]'
 DEEPEST = 50
 PEEK = 20
+PAIRS, PAIR = re.compile(r"[,;]"), re.compile(r"([A-Za-z_][\w.-]*)\s*[=]\s*([^=\s]+)")
 BARE = re.compile(r"([:,] |[\[(])(-?)(nan|inf)(?=[,\])}])")  # as Python writes them, outside quotes
 WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
@@ -182,7 +184,7 @@ def open_dicts(records: Records) -> Records:
     opened = []
     for name, column in records.columns.items():
         inside = _opened(column)
-        clash = any(f"{name}.{key}" in records.columns for key in inside)
+        clash = any(f"{name}.{key}" in records.columns for key in inside) or inside.keys() <= records.columns.keys()
         if not inside or clash or len(columns) + len(inside) > MOST_COLUMNS:
             columns[name] = column
             continue
@@ -197,17 +199,17 @@ def open_dicts(records: Records) -> Records:
 def _opened(column: Column) -> dict[str, list[Any]]:
     """The values of a column of dicts by key; empty if some cell is not a dict."""
     labels = column.labels or ()
-    dicts: list[dict[str, Any]] = []
-    if not labels or not all(isinstance(label, str) and label.lstrip().startswith("{") for label in labels):
+    if not labels or not all(isinstance(label, str) for label in labels):
         return {}
-    if any(as_dict(label) is None for label in labels[:PEEK]):
+    read = next((read for read in (as_dict, packed) if all(map(read, labels[:PEEK]))), None)
+    contents = [] if read is None else [read(label) for label in labels]
+    if read is None or None in contents:
         return {}
-    for label in labels:
-        content = as_dict(label)
-        if content is None:
-            return {}
-        dicts.append(flatten(content))
-    keys = list(dict.fromkeys(key for content in dicts for key in content))
+    dicts = [flatten(content) for content in contents if content is not None]
+    times = Counter(key for content in dicts for key in content)
+    if read is packed and (max(map(len, dicts)) < 2 or min(times.values()) < min(2, len(dicts))):
+        return {}  # each name of a run, such as a-lr=0.1, has its own key
+    keys = list(times)
     tables = {key: [*_unwrapped([content.get(key) for content in dicts]), None] for key in keys}
     codes = column.values.tolist()
     return {key: [table[code] for code in codes] for key, table in tables.items()}
@@ -239,6 +241,21 @@ def as_dict(cell: object) -> dict[str, Any] | None:
         if isinstance(content, dict):
             return {str(key): value for key, value in content.items()}
     return None
+
+
+def packed(cell: object) -> dict[str, Any] | None:
+    """The settings in a text such as ``lr=0.1,depth=3``; None for other texts.
+
+    Examples
+    --------
+    >>> packed("ts=full, beta=0.5;id=7"), packed("a = b, c")
+    ({'ts': 'full', 'beta': 0.5, 'id': 7}, None)
+    """
+    pairs = [part.strip() for part in PAIRS.split(cell)] if isinstance(cell, str) and "=" in cell else []
+    found = [PAIR.fullmatch(pair) for pair in pairs if pair]
+    if not found or None in found:
+        return None
+    return {pair[1]: pair[2] if (number := read_plain(pair[2])) is None else number for pair in found if pair}
 
 
 def spelled_number(value: object) -> object:

@@ -1,0 +1,69 @@
+"""Tables of public repositories as facts: names of columns, some values, and the role that a careful reader expects.
+
+`python -m helpers.corpus`, in the folder `tests`, prints the errors of every role.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pedanova.data.blocks import guess_blocks
+from pedanova.data.column import Column, as_column
+from pedanova.data.column_values import Values
+from pedanova.data.roles import roles_of
+
+FILE = Path(__file__).parents[1] / "data" / "corpus.jsonl"
+PARTS = {False: "seen", True: "held out"}
+
+
+def tables() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+
+
+def column_of(name: str, texts: Sequence[str]) -> Column:
+    """The column as a CSV reader makes it."""
+    values: list[Any] = [None if text in ("", "nan", "NaN") else text for text in texts]
+    for kind in (int, float, {"True": True, "False": False}.__getitem__):
+        try:
+            return as_column(name, [None if value is None else kind(value) for value in values])
+        except (ValueError, KeyError):
+            continue
+    return as_column(name, values)
+
+
+def errors() -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str]]]:
+    """How often a role was taken for another one, and how many columns have each role, for both parts of the corpus."""
+    wrong, many = Counter[tuple[str, str, str]](), Counter[tuple[str, str]]()
+    for table in tables():
+        part = PARTS[table["held_out"]]
+        expected = {name: role for name, (role, *_) in table["columns"].items()}
+        columns = {name: column_of(name, values) for name, (_, *values) in table["columns"].items()}
+        objective = next(name for name, role in expected.items() if role == "objective")
+        blocks = guess_blocks(columns, [objective])
+        names = [name for name in columns if name != objective and name not in blocks]
+        roles = roles_of(names, lambda _, columns=columns: columns, [objective], list(columns))[1]
+        for name, role in expected.items():
+            if role in ("objective", "either") or not Values.of(columns[name]).varies:
+                continue
+            many[part, role] += 1
+            if name in blocks:
+                found = "block"
+            elif roles[name].is_setting:
+                found = "parameter" if roles[name].doubt is None else "doubtful parameter"
+            else:
+                found = "result" if roles[name].name in ("result", "time", "budget") else "other"
+            if found != role:
+                wrong[part, role, found] += 1
+    return wrong, many
+
+
+if __name__ == "__main__":
+    counts, totals = errors()
+    for (part, role), total in sorted(totals.items()):
+        of_role = {found: count for (p, r, found), count in counts.items() if (p, r) == (part, role)}
+        said = ", ".join(f"{count} as {found}" for found, count in sorted(of_role.items()))
+        print(f"{part}: {role}: {sum(of_role.values())} of {total} wrong{': ' if said else ''}{said}")
