@@ -154,16 +154,7 @@ def roles_of(
         if named_after(name, siblings):
             roles[name] = Role("result", "named after another result")
     # Clues from other columns: a grid, names of configurations, and what is known about the columns side by side.
-    for rule in (
-        _repeats,
-        _design,
-        _names_of_configurations,
-        _named_after_ends,
-        _families,
-        _without_evidence,
-        _flags,
-        _copies,
-    ):
+    for rule in RULES:
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
