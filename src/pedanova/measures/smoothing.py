@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.threads import EVERYWHERE, RESULTS, digest_of
 from pedanova.errors import Arg, QueryError
-from pedanova.space.grid import FEW_CELLS, Block, Reals
+from pedanova.space.grid import FEW_CELLS, Block, Reals, waves
 
 Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, functions), and their octaves
 
@@ -40,14 +40,14 @@ def waves_of(mass: Reals, blocks: Sequence[Block], *, child: bool) -> Waves:
 @lru_cache(maxsize=256)
 def _waves_of(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
     mass = np.frombuffer(margin)
-    waves: Waves = []
+    result: Waves = []
     live = [block for block in blocks if mass[block.cells].sum() > 0]
     if not child and len(live) > 1:
         weights = np.array([mass[block.cells].sum() for block in live])
         regimes = np.zeros((len(mass), len(live)))
         for i, block in enumerate(live):
             regimes[block.cells, i] = 1.0
-        waves.append((regimes @ orthonormal(contrasts(len(live)), weights), [slice(0, len(live) - 1)]))
+        result.append((regimes @ orthonormal(contrasts(len(live)), weights), [slice(0, len(live) - 1)]))
     for block in live:
         there = block.start + np.flatnonzero(mass[block.cells] > 1e-12)
         if len(there) < 2:
@@ -55,13 +55,12 @@ def _waves_of(margin: bytes, blocks: tuple[Block, ...], child: bool) -> Waves:
         weights = mass[there]
         functions = np.zeros((len(mass), len(there) - 1))
         if block.ordered:
-            middles = (np.cumsum(weights) - weights / 2.0) / weights.sum()
-            raw = np.cos(np.pi * np.outer(middles, np.arange(len(there))))
+            raw = np.column_stack([np.ones(len(there)), waves(weights, len(there) - 1)])
         else:
             raw = contrasts(len(there))
         functions[there] = orthonormal(raw, weights)
-        waves.append((functions, octaves(len(there) - 1) if block.ordered else [slice(0, len(there) - 1)]))
-    return waves
+        result.append((functions, octaves(len(there) - 1) if block.ordered else [slice(0, len(there) - 1)]))
+    return result
 
 
 def contrasts(count: int) -> Reals:
@@ -96,11 +95,9 @@ def wave_energies(targets: NDArray[Any], region: NDArray[Any]) -> Any:
     step = -(-len(region) // FINEST)
     starts = np.arange(0, len(region), step)
     region, targets = np.add.reduceat(region, starts), np.add.reduceat(targets, starts, axis=-1)
-    middles = (np.cumsum(region) - region / 2.0) / rows
-    count = min(FASTEST, len(region) // 2)
-    waves = np.sqrt(2.0) * np.cos(np.pi * np.outer(middles, np.arange(1, count + 1)))
+    functions = waves(region, min(FASTEST, len(region) // 2))
     chance = np.maximum(1.0 / inside - 1.0 / rows, 1e-300)
-    return (targets @ waves / inside[..., None] - region @ waves / rows) ** 2 / chance[..., None]
+    return (targets @ functions / inside[..., None] - region @ functions / rows) ** 2 / chance[..., None]
 
 
 def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:

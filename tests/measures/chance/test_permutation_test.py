@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pedanova as pa
 from helpers.ranked import rows_of, study
 from pedanova.measures.chance.permutation_test import (
     CLEAR,
+    FINE,
     UNLIKELY,
     Permutations,
     PermutationTest,
@@ -50,6 +52,24 @@ def test_a_gate_with_children_is_significant() -> None:
     }
     found = asked(rows_of({"kind": kind.astype(object), "momentum": momentum, "lr": lr}, loss, space))
     assert found["kind"] < 0.005
+
+
+@pytest.mark.parametrize(
+    ("rows", "good"),
+    [
+        (1_000, lambda x: (128 * x).astype(int) % 8 == 0),
+        (100, lambda x: np.minimum(abs(x - 0.2), abs(x - 0.7)) < 0.025),
+    ],
+)
+def test_fine_structure_is_seen(rows: int, good: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Multiples of 8, and two needles: significant in eight of ten samples."""
+    space = dict.fromkeys("ab", pa.Float(0, 1))
+    seen = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        a, b = rng.random((2, rows))
+        seen += asked(rows_of({"a": a, "b": b}, 0.2 * b - good(a) + 0.1 * rng.normal(size=rows), space))["a"] < 0.025
+    assert seen >= 8
 
 
 def test_a_copy_takes_nothing_away() -> None:
@@ -238,9 +258,10 @@ def test_what_is_kept_for_the_next_target_changes_nothing() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_the_p_value_of_the_smaller_p_value_is_what_its_name_says(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    found = rng.integers(0, 12, (2, 60)).astype(float)  # with ties
-    seen = rng.integers(6, 14, 2).astype(float)
+    factors = [1, UNLIKELY, FINE]
+    found = rng.integers(0, 12, (3, 60)).astype(float)  # with ties
+    seen = rng.integers(6, 14, 3).astype(float)
     every = np.concatenate([seen[:, None], found], axis=1)
     parts = (every[:, None, :] >= every[:, :, None]).mean(axis=2)
-    least = np.minimum(parts[0], UNLIKELY * parts[1])
-    assert part_of_least(found, seen) == np.mean(least <= least[0])
+    least = (np.array(factors)[:, None] * parts).min(axis=0)
+    assert part_of_least(found, seen, factors) == np.mean(least <= least[0])

@@ -21,9 +21,9 @@ from pedanova.base.kernel.selection import distinct
 from pedanova.base.threads import RESULTS
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
-from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, mid_ranks, regimes_of
+from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, codes_of, mid_ranks, regimes_of
 from pedanova.measures.distributions import far_above, normal_below, normal_height, normal_quantile
-from pedanova.space.grid import Block, Grid, Reals
+from pedanova.space.grid import Grid, Reals, waves
 
 SIDE = 45  # there are at least SIDE² permutations,
 A_PARAMETER = 60  # and this many per parameter, so that a p-value can stay small after Holm's adjustment
@@ -32,6 +32,8 @@ QUIET = 0.02  # rows with a score this near the lowest only show the direction
 FEWEST_QUIET = 5
 BLOCK = 10  # consecutive trials, over which an adaptive sampler hardly changes
 LOUD = (1.0, 1.0, 0.5, 0.25)  # weights of the cosines of an ordered parameter's ranks
+FASTEST = 32  # the number of equally weighted cosines that look for fine structure
+FEWEST_FINE = 12  # distinct values from which they are used
 FEW = 4.0  # rows by which the effect of a group is shrunk
 MOST_COLUMNS = 100  # columns of the strongest other parameters that are adjusted for
 STRENGTHS = np.logspace(1.5, -3.0, 15)  # penalties of the ridge regression, relative to the largest eigenvalue
@@ -41,6 +43,7 @@ MANY = 100  # target rows from which sums of permuted scores count as normal
 SOME = 16  # SOME² permutations are drawn first
 CLEAR = 0.1  # if this part of them reaches the observed value, no more are drawn
 UNLIKELY = 2  # factor for the p-value without the shift, which is rarely needed
+FINE = 4  # factor for the p-value of fine structure
 ALIKE = 1e-12  # mean normal scores that differ by less are equal
 SAME = 1e-5  # relative difference below which a permuted statistic counts as equal
 MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
@@ -92,9 +95,8 @@ class PermutationTest:
             if id(prediction) not in residuals:
                 residuals[id(prediction)] = Residual.of(member, cache, prediction)
             residual = residuals[id(prediction)]
-            result[name] = permutations.p_value(
-                residual.rest, design, residual.shift(design), parameter=j, inside=member.inside
-            )
+            shift = residual.shift(design)
+            result[name] = permutations.p_value(residual.rest, cache.whole[j], shift, parameter=j, inside=member.inside)
         return result
 
 
@@ -141,6 +143,7 @@ class RegionCache:
     owner: Indices  # (rows,) configuration of each row; they are in the order of their mean ranks
     normal: Reals  # (configurations,) normal scores of the ranks, centred
     design: tuple[Reals, ...]  # (configurations, columns) for every parameter that varies
+    whole: tuple[Reals, ...]  # the same columns, followed by those for fine structure
     neighbours: Indices | None  # (configurations,) the block of trials that each is in
     others: OtherParameters | None  # None with neighbours, because all values drift with the trial number
     permutations: dict[tuple[int, int], Permutations] = field(default_factory=dict)  # by their number and seed
@@ -160,12 +163,14 @@ class RegionCache:
         normal = normal - normal.mean() if np.ptp(normal) > ALIKE else np.zeros(len(normal))
         first = members[np.unique(owner, return_index=True)[1]]
         grids = rows.arrangement.grids
-        design = [design_columns(grids[j], rows.places[first, j]) for j in range(len(dependence.names))]
+        parts = [design_columns(grids[j], rows.places[first, j]) for j in range(len(dependence.names))]
         neighbours = neighbours_of(rows, first) if blocks else None
+        whole = [np.concatenate(both, axis=1) for both in parts]
         if neighbours is not None:
-            design = [columns - block_means(columns, neighbours) if columns.size else columns for columns in design]
+            whole = [columns - block_means(columns, neighbours) if columns.size else columns for columns in whole]
+        design = [columns[:, : own.shape[1]] for columns, (own, _) in zip(whole, parts, strict=True)]
         others = OtherParameters.of(normal, design, dependence.dependent) if neighbours is None else None
-        return cls(ranks, owner, normal, tuple(design), neighbours, others)
+        return cls(ranks, owner, normal, tuple(design), tuple(whole), neighbours, others)
 
     def membership(self, target: Mask, *, certain: bool) -> Membership:
         """The degree to which each configuration belongs to `target`, a mask over the rows."""
@@ -181,7 +186,7 @@ class RegionCache:
         key = side, seed
         if key not in self.permutations:
             self.permutations.clear()
-            most = max(columns.shape[1] for columns in self.design)
+            most = max(columns.shape[1] for columns in self.whole)
             self.permutations[key] = Permutations(len(self.normal), most, side, self.neighbours, seed)
         return self.permutations[key]
 
@@ -201,14 +206,23 @@ def neighbours_of(rows: RankedRows, members: Indices) -> Indices | None:
     return places // BLOCK
 
 
-def design_columns(grid: Grid, places: Places) -> Reals:
-    """(rows, columns) The centred regression columns of one parameter; no columns if all rows are in the same cell."""
+def design_columns(grid: Grid, places: Places) -> tuple[Reals, Reals]:
+    """(rows, columns) The centred regression columns of one parameter, and those for fine structure.
+
+    There are no columns if all rows are in the same cell, and none for fine structure if there are few values.
+    """
     regimes = regimes_of(grid, places)  # the domain of each row, if it has one
-    columns = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
+    columns, fine = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else [], []
     for block in grid.blocks:
-        seen = distinct(places[(places >= block.start) & (places < block.stop)])
-        columns += _waves(block, places) if block.ordered else _indicators(places, seen)
-    return np.stack(columns, axis=1) if columns else np.zeros((len(places), 0))
+        there = (places >= block.start) & (places < block.stop)
+        seen = distinct(places[there])
+        if not block.ordered:
+            columns += _indicators(places, seen)
+        elif len(seen) > 1:
+            columns += _waves(places, there, LOUD)
+            fine += _waves(places, there, (1.0,) * FASTEST) if len(seen) > FEWEST_FINE else []
+    empty = np.zeros((len(places), 0))
+    return np.column_stack([empty, *columns]), np.column_stack([empty, *fine])
 
 
 def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list[Reals]:
@@ -216,21 +230,14 @@ def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list
     return [(mask - mask.mean()) / np.sqrt(mask.sum() + FEW) for mask in masks if 0 < mask.sum() < len(codes)]
 
 
-def _waves(block: Block, places: Places) -> list[Reals]:
+def _waves(places: Places, there: Mask, weights: Sequence[float]) -> list[Reals]:
     """Regression columns of an ordered parameter: cosines of the mid-ranks of its values."""
-    there = (places >= block.start) & (places < block.stop)
-    rows = int(there.sum())
-    if rows < 2:
-        return []
-    values = places[there]
-    middles = (mid_ranks(values) - 0.5) / rows
-    result = []
-    for k, loud in enumerate(LOUD[: len(distinct(values)) - 1], 1):
-        wave = np.cos(np.pi * k * middles)
-        column = np.zeros(len(places))
-        column[there] = (wave - wave.mean()) * np.sqrt(2.0 * loud / (rows + FEW))
-        result.append(column)
-    return result
+    codes, rows = codes_of(places[there])
+    columns = np.zeros((min(len(weights), len(rows) - 1), len(places)))
+    values = waves(rows, len(columns))[codes].T
+    loud = np.sqrt(np.array(weights[: len(columns)]) / (len(codes) + FEW))
+    columns[:, there] = (values - values.mean(axis=1, keepdims=True)) * loud[:, None]
+    return list(columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -379,26 +386,28 @@ class Permutations:
         return rng.standard_normal((self.columns, self.side**2))
 
     def p_value(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, inside: int) -> float:
-        """How often permuted scores reach the observed statistic Σ (scores · design + shift)².
+        """How often permuted scores reach the observed statistics, the sums of squares of scores · design.
 
-        `shift` is the direction of the effect that the rows outside the target suggest. This direction may be wrong:
-        for example, a model type may be good on average but never among the best. So the statistic is also computed
-        without `shift`; `part_of_least` combines the two p-values.
+        `shift` is the direction of the effect that the rows outside the target suggest, for the first columns of
+        `design`. This direction may be wrong: for example, a model type may be good on average but never among the
+        best. So the statistic is also computed without `shift`. The other columns are for fine structure, and have a
+        statistic of their own. `part_of_least` combines the p-values.
         """
         seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
+        factors = [1, *[UNLIKELY] * bool(shift.any()), *[FINE] * (design.shape[1] > len(shift))]
         if inside >= MANY:
-            return part_of_least(self.in_the_limit(scores, design, shift, parameter=parameter), seen)
+            return part_of_least(self.in_the_limit(scores, design, shift, parameter=parameter), seen, factors)
         first = self.statistics(scores, design, shift, parameter=parameter, side=min(SOME, self.side))
         if (np.count_nonzero(first >= seen[:, None], axis=1) >= CLEAR * first.shape[1]).all():
-            return part_of_least(first, seen)
+            return part_of_least(first, seen, factors)
         if far_above(seen, first).all():
             return 1 / (1 + self.side**2)
-        return part_of_least(self.statistics(scores, design, shift, parameter=parameter), seen)
+        return part_of_least(self.statistics(scores, design, shift, parameter=parameter), seen, factors)
 
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
     ) -> Reals:
-        """(1 or 2, side²) Σ (scores · design + shift)² for permuted scores; if `shift` is not 0, also with shift 0."""
+        """(statistics, side²) The result of `squares` for permuted scores."""
         side = self.side if side is None else side
         permuted = np.take(scores.astype(np.float32), self.orders[0][:side])
 
@@ -407,11 +416,7 @@ class Permutations:
             return np.take(single, self.orders[1][:side], axis=1).reshape(-1, self.rows)
 
         products = (permuted @ self._keep(parameter, side, turn).T).reshape(side, design.shape[1], side)
-        plain = np.einsum("ijk,ijk->ik", products, products).ravel().astype(np.float64)
-        if not shift.any():
-            return np.asarray(plain[None, :])
-        along = np.einsum("ijk,j->ik", products, shift.astype(np.float32)).ravel()
-        return np.stack([plain + 2.0 * along + shift @ shift, plain])
+        return squares(np.moveaxis(products, 1, 0).reshape(design.shape[1], -1), shift.astype(np.float32))
 
     def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
         """Like `statistics`, but from normal random numbers with the same covariance as the permuted products."""
@@ -436,28 +441,30 @@ class Permutations:
         return made
 
 
-def squares(products: Reals, shift: Reals) -> Reals:
-    """(1 or 2, permutations) Σ (products + shift)² over the columns (axis 0); if `shift` is not 0, also Σ products²."""
-    plain: Reals = np.einsum("ij,ij->j", products, products)
-    if not shift.any():
-        return plain[None, :]
-    moved = products + shift[:, None]
-    along: Reals = np.einsum("ij,ij->j", moved, moved)
-    return np.stack([along, plain])
+def squares(products: NDArray[Any], shift: NDArray[Any]) -> Reals:
+    """(1 to 3, permutations) Sums of squares of `products` (columns, permutations).
+
+    First the sum Σ (products + shift)² over the columns of `shift`; if `shift` is not 0, also Σ products²; if there are
+    further columns, for fine structure, their sum of squares.
+    """
+    own, fine = products[: len(shift)], products[len(shift) :]
+    parts = [own + shift[:, None], own] if shift.any() else [own]
+    parts += [fine] if len(fine) else []
+    return np.stack([np.einsum("ij,ij->j", part, part) for part in parts]).astype(np.float64)
 
 
-def part_of_least(result: Reals, seen: Reals) -> float:
-    """Combine two p-values into one: the p-values with and without `shift` (see `Permutations.p_value`).
+def part_of_least(result: Reals, seen: Reals, factors: Sequence[int]) -> float:
+    """Combine several p-values into one: those of the statistics (statistics, permutations) in `result`.
 
-    The p-value without `shift` is doubled, which gives it less weight. Then the smaller of the two is compared with its
+    Each is multiplied by its factor; a larger factor means a smaller weight. Then the smallest is compared with its
     distribution under permutation.
     """
     every: Reals = np.concatenate([seen[:, None], result], axis=1)
     above = np.count_nonzero(every >= seen[:, None], axis=1)
     if len(every) == 1:
         return int(above[0]) / int(every.shape[1])
-    least = min(int(above[0]), UNLIKELY * int(above[1]))
-    rare = reached_by(every[0], least) | reached_by(every[1], least // UNLIKELY)
+    least = min(factor * int(count) for factor, count in zip(factors, above, strict=True))
+    rare = np.any([reached_by(one, least // factor) for one, factor in zip(every, factors, strict=True)], axis=0)
     return int(np.count_nonzero(rare)) / int(every.shape[1])
 
 
