@@ -122,7 +122,8 @@ class Grid:
 def waves(mass: NDArray[Any], count: int) -> Reals:
     """(cells, count) Cosines of the ranks of rows: wave k has k half-periods; `mass` (cells,) is the rows by cell."""
     middles = (np.cumsum(mass) - mass / 2.0) / mass.sum()
-    return np.sqrt(2.0) * np.cos(np.pi * np.outer(middles, np.arange(1, count + 1)))
+    functions: Reals = np.sqrt(2.0) * np.cos(np.pi * np.outer(middles, np.arange(1, count + 1)))
+    return functions
 
 
 def grid_of(parameter: Parameter) -> Grid:
