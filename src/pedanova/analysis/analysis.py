@@ -340,9 +340,10 @@ class Analysis(Output):
         Parameters
         ----------
         target, region
-            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The columns ``PED`` and
-            ``f-ANOVA`` use all rows. ``PED local`` compares the best tenth of the target with the whole target;
-            ``f-ANOVA local`` uses only target rows. These two columns show what matters among good rows.
+            As in `importance`. With ``by="measure"`` the target must be a quantile of all rows. The columns ``PED``,
+            ``paper`` (the paper's own estimator) and ``f-ANOVA`` use all rows. ``PED local`` compares the best tenth of
+            the target with the whole target; ``f-ANOVA local`` uses only target rows. Both show what matters among good
+            rows.
         by
             ``"measure"``: compare measures. ``"objective"``: compare each objective, and all objectives together.
         top
