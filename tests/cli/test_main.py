@@ -33,6 +33,8 @@ def test_the_table(run) -> None:
     assert rows[0] == "learning_rate"
     assert "Notes" in out
     assert "ranges guessed from the data" in out
+    every = run(*BASE, "--notes")[1].split("Notes\n")[1]
+    assert f"--notes prints all {len([line for line in every.splitlines() if line.startswith('- ')])} notes" in out
     assert "log scale guessed" in run(*BASE, "--notes")[1]
     assert "\x1b" not in out
 

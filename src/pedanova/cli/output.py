@@ -50,7 +50,7 @@ def worded(notes: Iterable[Note], options: argparse.Namespace, *, headed: Sequen
     if getattr(options, "notes", False):
         return [note.in_shell() for note in gathered(ordered)]
     shown = [note for note in ordered if note not in headed and not (headed and note.kind == "unused" and note.subject)]
-    return [note.in_shell() for note in in_short(shown)]
+    return [note.in_shell() for note in in_short(shown, len(gathered(ordered)))]
 
 
 def wants_colour(output: str | None = None) -> bool:

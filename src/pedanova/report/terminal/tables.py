@@ -308,8 +308,11 @@ NOTE_GROUPS: dict[str, tuple[str, tuple[Word, ...]]] = {
 }
 
 
-def in_short(notes: Iterable[Note]) -> list[Note]:
-    """The three most important notes, in this order: roles of columns, warnings on rows and others, method, guesses."""
+def in_short(notes: Iterable[Note], total: int | None = None) -> list[Note]:
+    """The three most important notes, in this order: roles of columns, warnings on rows and others, method, guesses.
+
+    If notes are missing, the last line says how many there are: `total`, or all of `notes`.
+    """
     every = list(notes)
     warnings = ranged(gathered(note for note in every if note.severity == "warning"))
     roles = [note for note in warnings if note.kind == "roles"]  # the first lines of an answer list all of them
@@ -319,7 +322,7 @@ def in_short(notes: Iterable[Note]) -> list[Note]:
     answers = ranged(gathered(note for note in rest if note.kind == "answer"))
     ordered = [*warnings, *_joined(rest, "rows"), *answers, *_grouped(rest), *_joined(rest, "direction")]
     shown = ordered[:MOST_NOTES]
-    many = len(gathered(every))
+    many = len(gathered(every)) if total is None else total
     if not {*gathered(every)} <= {*shown} and (shown or many > 1):  # a lone note about the source is not worth a hint
         shown.append(
             Note("source", Arg("notes", True), f" prints all {many} notes" if many > 1 else " prints the whole note")
