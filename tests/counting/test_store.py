@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import struct
+import tracemalloc
 import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,10 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
+from helpers.tools import places_in, replaced, tame
 from pedanova.counting.store import MAGIC, VERSION, Stored, from_bytes, to_bytes
 from pedanova.counting.tally import Moments
-from pedanova.errors import DataError, FormatError, LevelsError
+from pedanova.errors import DataError, FormatError, LevelsError, PedanovaError
 
 
 def unpacked(content: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -267,3 +270,39 @@ class TestHostile:
         (tmp_path / "x.pedanova").write_text("x,y\n1,2\n")
         with pytest.raises(FormatError, match=r"x\.pedanova was not saved by pedanova.*save it again"):
             pa.load(tmp_path / "x.pedanova")
+
+
+SAVED = Path(__file__).parent.parent / "files" / "saved"
+
+
+@pytest.mark.parametrize("file", sorted(SAVED.glob("*.pedanova")), ids=lambda file: file.stem)
+def test_files_of_earlier_releases_give_their_answers(file: Path) -> None:
+    kept = json.loads((SAVED / f"{file.stem.partition('-')[0]}.json").read_text())
+    a = pa.load(file)
+    shares = {name: row.share for name, row in a.importance(0.3, **COUNTS).items()}
+    assert {name: pytest.approx(share, abs=1e-9) for name, share in kept["shares"].items()} == shares
+    assert (len(a), a.data.dropped) == (kept["rows"], kept["dropped"])
+
+
+@pytest.mark.parametrize("file", sorted((SAVED / "damaged").iterdir()), ids=lambda file: file.stem)
+def test_damaged_files_are_refused_before_they_take_memory(file: Path) -> None:
+    """All but three have a right checksum; one unfolds to 128 MB."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(PedanovaError) as error:
+            pa.load(file)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert file.name in str(error.value)
+
+
+def test_any_header_with_a_right_checksum_is_read_or_refused(tmp_path: Path) -> None:
+    content, wrong = (SAVED / "0.1.0-rows.pedanova").read_bytes(), tmp_path / "wrong.pedanova"
+    header = unpacked(content)[0]
+    odd = [None, True, -1, 0, 3.5, 1e300, "x", "", [], {}, [[1]], 2**70, float("nan"), float("inf")]
+    choose = Random(0)
+    for place in places_in(header):
+        for value in choose.sample(odd, 2):
+            wrong.write_bytes(forged(content, replaced(header, place, value)))
+            tame(lambda: [str(pa.load(wrong).importance(0.3, **COUNTS)), *map(str, pa.load(wrong).notes)])

@@ -20,7 +20,7 @@ def test_other_thresholds(data: dict[str, np.ndarray]) -> None:
     space = {"x": pa.Float(0, 1)}
     one = pa.analyze(data, "y", space=space)
     two = pa.analyze({"x": data["x"], "y": data["y"] + 1}, "y", space=space)
-    with pytest.raises(MergeError, match=r"thresholds differ: .* levels=first.levels"):
+    with pytest.raises(MergeError, match=r"thresholds differ: .* levels=first.data.levels"):
         one + two
 
 

@@ -130,6 +130,7 @@ class TestFewRows:
         ("estimator", None, "'auto', 'counts', 'surrogate' or 'paper'"),
         ("draws", -1, "whole number of at least 0"),
         ("draws", True, "whole number of at least 0"),
+        ("draws", 10**9, "at least 0 and below 1,000,001"),
         ("draws", 10.5, "whole number of at least 0"),
         ("seed", -1, "whole number of at least 0"),
         ("seed", "a", "whole number of at least 0"),

@@ -56,6 +56,18 @@ def write_file(file: Path, content: bytes) -> None:
         raise DataError(f"{file} cannot be written: {error.strerror or error}") from None
 
 
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk, so that a file keeps its new name after a power failure."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows cannot open folders
+        return
+    with suppress(OSError):  # some network file systems cannot either
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
 def _replace(file: Path, content: bytes) -> None:
     """Write a temporary file in the same folder, then rename it."""
     partial = file.with_name(f".{file.name[:100]}.{os.getpid()}-{threading.get_ident()}.part")
@@ -67,6 +79,7 @@ def _replace(file: Path, content: bytes) -> None:
         if file.exists():
             partial.chmod(file.stat().st_mode & 0o777)
         partial.replace(file)
+        sync_folder(file.parent)
     except BaseException:
         with suppress(OSError):
             partial.unlink()

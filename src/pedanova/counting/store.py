@@ -149,7 +149,7 @@ def decode(archive: Any) -> Stored:
         tallies=tallies,
         notes=tuple(map(Note.from_dict, header["notes"])),
         moments=moments,
-        attachments={name: attachment_in(archive, name, about) for name, about in header["attachments"].items()},
+        attachments=attachments_in(archive, header["attachments"], next(iter(tallies.values())).rows + dropped),
     )
 
 
@@ -162,9 +162,19 @@ def array_in(archive: Any, name: str, kind: str, shape: tuple[int, ...]) -> NDAr
     return np.asarray(array)
 
 
-def attachment_in(archive: Any, name: str, about: dict[str, Any]) -> Attachment:
-    keys = [key for key in archive.files if key.startswith(f"{name}/")]
-    return Attachment(dict(about), {key.removeprefix(f"{name}/"): archive[key] for key in keys})
+def attachments_in(archive: Any, headers: Mapping[str, Mapping[str, Any]], most: int) -> dict[str, Attachment]:
+    """Read the attachments, which have one number for each row, and at most `most` rows; sizes are checked first."""
+    attachments = {}
+    for name, about in headers.items():
+        rows = about["rows"]
+        if type(rows) is not int or not 0 <= rows <= most:
+            raise FormatError(f"has an invalid header: {rows!r} rows are kept of {most}")
+        keys = [key for key in archive.files if key.startswith(f"{name}/")]
+        large = [key for key in keys if archive.zip.getinfo(f"{key}.npy").file_size > 8 * rows + 1024]
+        if large:
+            raise FormatError(f"has more data in {large[0]!r} than {rows} rows need")
+        attachments[name] = Attachment(dict(about), {key.removeprefix(f"{name}/"): archive[key] for key in keys})
+    return attachments
 
 
 def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels:

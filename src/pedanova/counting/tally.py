@@ -241,7 +241,9 @@ def check_same(one: Tally, two: Tally) -> None:
         )
     unlike = one.levels.difference(two.levels)
     if unlike is not None:
-        raise MergeError(f"{one.name}: {unlike}; analyze the second part with ", Arg("levels", shown="first.levels"))
+        raise MergeError(
+            f"{one.name}: {unlike}; analyze the second part with ", Arg("levels", shown="first.data.levels")
+        )
 
 
 Tallies: TypeAlias = Mapping[str, Tally]
@@ -322,7 +324,7 @@ class Moments:
         if not (np.array_equal(self.centres, other.centres) and np.array_equal(self.powers, other.powers)):
             raise MergeError(
                 "the two parts were counted with different levels and cannot be added; analyze the second part with ",
-                Arg("levels", shown="first.levels"),
+                Arg("levels", shown="first.data.levels"),
             )
         sums, squares = self.sums + other.sums, self.squares + other.squares
         return Moments(self.centres, self.rows + other.rows, sums, squares, self.powers)

@@ -119,6 +119,8 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     for i, one in enumerate(about["columns"]):
         name, values = str(one["name"]), arrays[f"column {i}"]
         labels: tuple[Label, ...] | None = None if one["labels"] is None else tuple(one["labels"])
+        if any(not isinstance(label, str | int | float) for label in labels or ()):
+            raise FormatError(f"has a label that is no text or number in the column {name!r}")
         if labels is not None and (values.dtype.kind not in "iu" or int(values.max(initial=-1)) >= len(labels)):
             raise FormatError(f"has a code without a label in the column {name!r}")
         table[name] = Column(name, values, labels, arrays[f"missing {i}"] if one["missing"] else None)

@@ -46,6 +46,9 @@ class How(DensityHow, total=False):
     force: bool
 
 
+MOST_DRAWS = 1_000_000  # more need gigabytes, and change no printed digit
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """Which rows are compared with which, and how the numbers are computed. See `Analysis.importance`.
@@ -69,8 +72,8 @@ class Question:
     def __post_init__(self) -> None:
         for name, choices in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf), ("parts", Parts)):
             check_choice(name, getattr(self, name), choices)
-        for name in ("draws", "seed"):
-            object.__setattr__(self, name, as_whole(getattr(self, name), name))
+        for name, most in (("draws", MOST_DRAWS), ("seed", math.inf)):
+            object.__setattr__(self, name, as_whole(getattr(self, name), name, most=most + 1))
         object.__setattr__(self, "force", bool(self.force))
 
     @property

@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -94,6 +95,12 @@ def _trials_in(file: Path) -> list[Mapping[str, Any]]:
 
 def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
+    lines = [line for line in text.split("\n") if line.strip()]
+    with suppress(ValueError, RecursionError):  # the loop below names the wrong line
+        rows = json.loads(f"[{','.join(lines)}]")
+        if len(rows) == len(lines) and is_table(rows):
+            return rows
+    rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -160,10 +167,22 @@ def _by_trial(plain: dict[str, Any]) -> list[Mapping[str, Any]] | None:
 
 def read_rows(rows: Sequence[Mapping[Any, Any]], where: str) -> Records:
     """Records from rows given as dicts: nested names are joined by dots, missing keys are missing values."""
-    flat = [flatten(row) for row in rows]
-    keys = list(dict.fromkeys(key for row in flat for key in row))
-    named = zip(as_names(keys, where=f"{where}: ", error=FormatError), keys, strict=True)
-    return Records({name: as_column(name, [row.get(key) for row in flat]) for name, key in named})
+    columns = _even_columns(rows)
+    if columns is None:
+        flat = [flatten(row) for row in rows]
+        columns = {key: [row.get(key) for row in flat] for key in dict.fromkeys(key for row in flat for key in row)}
+    names = as_names(list(columns), where=f"{where}: ", error=FormatError)
+    return Records({name: as_column(name, own) for name, own in zip(names, columns.values(), strict=True)})
+
+
+def _even_columns(rows: Sequence[Mapping[Any, Any]]) -> dict[Any, list[Any]] | None:
+    """The columns, if all rows have the same keys in the same order, and no value is a list or a dict."""
+    keys = list(rows[0]) if rows else []
+    if not keys or not all(type(key) is str for key in keys) or any(list(row) != keys for row in rows):
+        return None
+    columns = dict(zip(keys, map(list, zip(*(row.values() for row in rows), strict=True)), strict=True))
+    nested = any(issubclass(kind, list | dict) for column in columns.values() for kind in set(map(type, column)))
+    return None if nested else columns
 
 
 def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separator: str = ".") -> dict[str, object]:

@@ -44,6 +44,7 @@ TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
 DIGITS = re.compile(r"[0-9]+")
+COMMA = re.compile(r"-?[0-9]+,([0-9]{1,2}|[0-9]{4,})|-?(0[0-9]*|[0-9]{4,}),[0-9]+")  # a decimal comma, not thousands
 
 
 def is_packed(file: PurePath) -> bool:
@@ -336,22 +337,57 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
         # Dates and times stay text, as in Python's reader.
         times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
         table = _arrow_table(file, layout, [], times) if times else table
+        decimals = {name: text for name, text in _decimal_commas(file, layout).items() if types[name] == pa.string()}
+        table, notes = _with_decimals(table, file, layout, decimals)
     except pa.ArrowException:
         # Python's reader is slower, but accepts lines of any length and names the faulty one.
         return _by_python(file, layout)
     if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's type for text that is not UTF-8
         read_text(file)
-    return replace(read_frame(table), notes=_on_comments(len(comments)))
+    return replace(read_frame(table), notes=(*_on_comments(len(comments)), *notes))
 
 
-def _arrow_table(file: Path, layout: Layout, comments: list[int], types: dict[str, Any] | None = None) -> Any:
+def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
+    """Columns that must be numbers with decimal commas, by the first lines, and an example of each."""
+    if layout.delimiter == ",":
+        return {}
+    with in_utf8(file), open_text(file) as text:
+        lines = [*islice(iter(lambda: text.readline(LONGEST), ""), layout.above + 1, layout.above + LOOK_AT)]
+    rows = [row for row in _cut(lines, layout.delimiter) if len(row) == len(layout.names)]
+    clear = (
+        {name: cell for name, cell in zip(layout.names, row, strict=True) if COMMA.fullmatch(cell)}
+        for row in rows[::-1]
+    )
+    return {name: cell for one in clear for name, cell in one.items()}
+
+
+def _with_decimals(table: Any, file: Path, layout: Layout, examples: dict[str, str]) -> tuple[Any, list[Note]]:
+    """Read the columns of `examples` again, as numbers with decimal commas; a column with other cells stays text."""
+    import pyarrow as pa
+
+    notes = []
+    for name in examples:
+        try:
+            numbers = _arrow_table(file, layout, [], {name: pa.float64()}, include_columns=[name], decimal_point=",")
+        except pa.ArrowException:
+            continue
+        table = table.set_column(table.schema.get_field_index(name), name, numbers[name])
+        number = float(examples[name].replace(",", "."))
+        words = f"text is read as numbers; for example, {examples[name]!r} becomes {number:.15g}"
+        notes.append(Note("source", words, subject=name, severity="guess"))
+    return table, notes
+
+
+def _arrow_table(
+    file: Path, layout: Layout, comments: list[int], types: dict[str, Any] | None = None, **options: Any
+) -> Any:
     from pyarrow import csv as arrow_csv
 
     return arrow_csv.read_csv(
         io.BytesIO(read_bytes(file)) if is_packed(file) else file,
         read_options=arrow_csv.ReadOptions(**layout.arrow_options, block_size=BLOCK),
         parse_options=arrow_parsing(layout.delimiter, comments, quotes=is_packed(file) or holds_quotes(file)),
-        convert_options=arrow_conversion(column_types=types),
+        convert_options=arrow_conversion(column_types=types, **options),
     )
 
 
