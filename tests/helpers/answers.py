@@ -87,9 +87,9 @@ def files(folder: Path, given: Given) -> Path:
     return folder
 
 
-def analyzed(given: Given, data: Any = None, scan: pa.Scan | None = None, levels: Any = None) -> pa.Analysis:
-    options: dict[str, Any] = {"objective": "loss", "space": given.space} | given.options
-    return pa.analyze(given.columns if data is None else data, scan=scan or pa.Scan(), levels=levels, **options)
+def analyzed(given: Given, data: Any = None, scan: pa.Scan | None = None, **more: Any) -> pa.Analysis:
+    options: dict[str, Any] = {"objective": "loss", "space": given.space} | given.options | more
+    return pa.analyze(given.columns if data is None else data, scan=scan or pa.Scan(), **options)
 
 
 def agree(one: pa.Analysis, two: pa.Analysis, *, values: bool = True) -> None:

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from helpers import nasty
+from helpers import answers, nasty
 from helpers.object_store import KEYS, environment, s3_server, upload
 from helpers.tools import need
 from pedanova.counting.tally import Counts
-from pedanova.errors import DataError, PartError
+from pedanova.errors import DataError, PartError, QueryError
 from pedanova.scale.parts import count_part
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]  # the tools' own warnings
@@ -242,13 +242,32 @@ def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan:
     a = pa.analyze(
         table,
         "loss",
-        scan=pa.Scan(stream=True, pushdown=pushdown),
+        scan=pa.Scan(pushdown=pushdown),
         direction=direction,
         reading=pa.Reading(nan=nan, outside="count"),
         **options,
     )
     nasty.check(a, direction, nan, options["space"])
     assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
+
+
+def test_ibis_gives_the_same_answers_or_says_why_not() -> None:
+    table = answers.TABLES["repeats"]
+    lazy = need("ibis").memtable(table.arrow)
+    answers.agree(answers.analyzed(table, lazy), answers.analyzed(table))
+    with pytest.raises(QueryError, match=r"counted in its database, but this cannot count .* Scan\(pushdown=False\)"):
+        answers.analyzed(table, lazy, where="layers > 2")
+    rows = answers.analyzed(table, lazy, pa.Scan(pushdown=False), where="layers > 2")
+    assert rows.data.tallies == answers.analyzed(table, where="layers > 2").data.tallies
+
+
+@pytest.mark.parametrize("kind", ["repeats", "missing values", "conditions"])
+def test_workers_give_the_same_answers(dask: Any, spark: Any, kind: str, tmp_path: Path) -> None:
+    table = answers.TABLES[kind]
+    files = answers.files(tmp_path, table)
+    here = answers.analyzed(table)
+    answers.agree(answers.analyzed(table, files, pa.Scan(executor=dask.get_executor())), here)
+    answers.agree(answers.analyzed(table, spark.read.parquet(str(files))), here)
 
 
 def test_what_spark_cannot_do_is_refused(spark: Any) -> None:

@@ -717,3 +717,25 @@ def test_doubts_on_failed_rows_are_those_of_a_table_in_memory(
         assert "--where \"success == 'yes'\"" in first
         assert main([*arguments, "--where", "success == 'yes'"]) == 0
         assert "64 rows" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("stream", [None, True])
+def test_a_file_with_another_type_is_named(stream: bool | None, tmp_path: Path) -> None:
+    numbers, words = np.arange(30.0), [f"w{i}" for i in range(30)]
+    for name, columns in (("a", (numbers, numbers)), ("b", (numbers, words)), ("c", (words, numbers))):
+        pl.DataFrame({"x": columns[0], "loss": columns[1]}).write_parquet(tmp_path / f"{name}.parquet")
+    for file, name in (("b", "loss"), ("c", "x")):
+        for space in (None, {"x": pa.Float(0, 30)}):
+            with pytest.raises(FormatError, match=rf"{file}.parquet: {name} holds text, but numbers in .*a.parquet"):
+                pa.analyze(f"{tmp_path}/[a{file}].parquet", "loss", space=space, scan=pa.Scan(stream=stream))
+
+
+@pytest.mark.parametrize("stream", [None, True])
+def test_a_dangling_link_is_named(stream: bool | None, tmp_path: Path) -> None:
+    pl.DataFrame({"x": [1.0, 2.0], "loss": [1.0, 2.0]}).write_parquet(tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").symlink_to(tmp_path / "nowhere.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet cannot be read: No such file"):
+        pa.analyze(f"{tmp_path}/*.parquet", "loss", scan=pa.Scan(stream=stream))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"no files that can be read in parts|unknown tool"):
+        pa.analyze(tmp_path / "empty", "loss", scan=pa.Scan(stream=stream))

@@ -89,7 +89,8 @@ def run_analyze(options: argparse.Namespace) -> int:
         table = look.folded(answers.printed())
         return f"{words}\n\n{look.titled('Importance by objective', table, BEST_ROWS)}"
 
-    stop = stop_words(a, result, options.seed)
+    unseen = options.quiet and options.format != "json"  # notes are not printed
+    stop = "" if unseen else stop_words(a, result, options.seed)
     own = [*result.notes, *([Note("answer", stop)] if stop else [])]
     more = {"space": a.space.to_dict(), "good_values": dict(result.good)}
     return answer(options, result, drawn, a=a, more=more, notes=[*own, *a.notes], aside=own, gap="\n")

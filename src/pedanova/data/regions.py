@@ -144,7 +144,8 @@ class Region:
         """The same region with its ends rounded to float32, for an objective in single precision."""
         if self.kind == "quantile":
             return self
-        low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))
+        with np.errstate(over="ignore", under="ignore"):  # a larger number becomes infinite
+            low, high = (None if v is None else float(np.float32(v)) for v in (self.low, self.high))
         return Region("value", low, high)
 
     def __str__(self) -> str:

@@ -194,14 +194,16 @@ def _value(name: str, parameter: Parameter) -> Any:
 def engine_of(scan: TableScan, plan: Plan, *, pushdown: bool | None) -> Any:
     """The table, if its database engine counts the rows; None if the rows must be read."""
     frame = getattr(scan.parts[0], "plan", None)
-    if pushdown is None:
-        return frame if is_ibis(frame) and why_not(plan) is None else None
-    if not pushdown:
+    if pushdown is False or (pushdown is None and not is_ibis(frame)):
         return None
     if frame is None:
         words = " works only for DuckDB relations, Polars lazy frames and ibis tables"
         raise QueryError(Arg("pushdown", True), words)
     reason = why_not(plan)
+    if reason is not None and pushdown is None:
+        words = f"{scan.name} is counted in its database, but this cannot count "
+        remedy = "; select the rows and columns in your query, or pass ", Arg("pushdown", False, of="Scan")
+        raise QueryError(words, *reason, *remedy, " to read the rows")
     if reason is not None:
         raise QueryError(
             Arg("pushdown", True),

@@ -8,6 +8,7 @@ floating-point sum does not depend on which worker finished first.
 from __future__ import annotations
 
 import pickle
+import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -298,7 +299,9 @@ class SparkWorkers:
         except Exception as error:  # errors of py4j and PySpark, which wrap those of a worker or the JVM
             message = [line.strip() for line in str(error).splitlines() if line.strip()]
             lines = [line for line in message if "Error:" in line or "Exception:" in line] or message or [""]
-            raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}") from error
+            versions = "PYTHON_VERSION_MISMATCH" in str(error)
+            remedy = f"; set PYSPARK_PYTHON={sys.executable} before Spark starts" if versions else ""
+            raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}{remedy}") from error
 
     def start_over(self) -> None:
         """Do nothing, because Spark never skips a part."""

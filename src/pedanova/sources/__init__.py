@@ -18,6 +18,7 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
 from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, table_metadata
+from pedanova.sources.scans.batches import is_ibis
 from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import frames
@@ -101,10 +102,12 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
             return data
     scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
     if scan is None:
+        if stream and isinstance(data, str | os.PathLike):
+            raise DataError(f"{data} has no files that can be read in parts; give Parquet, Arrow or CSV files")
         if stream:
             raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, or a Polars or DuckDB query")
         return data
-    if stream or (stream is None and scan.is_large):
+    if stream or (stream is None and (scan.is_large or is_ibis(data))):
         return scan
     return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost or is_object(data) else data
 

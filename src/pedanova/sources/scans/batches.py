@@ -51,16 +51,29 @@ def release_memory() -> None:
 
 def describe_file(
     file: Path | ObjectFile, kind: str, delimiter: str | None = None, stamp: object = None
-) -> tuple[tuple[str, ...], list[int]]:
+) -> tuple[dict[str, str], list[int]]:
+    """The columns of a file, each with "text", "numbers" or "" (not known), and the rows of its row groups."""
     with complaints(file, kind):
         if kind == "Parquet":
             meta = footer_of(file, stamp) if isinstance(file, ObjectFile) else open_parquet(file).metadata
             rows = [meta.row_group(i).num_rows for i in range(meta.num_row_groups)]
-            return tuple(meta.schema.to_arrow_schema().names), rows
+            return _kinds(meta.schema.to_arrow_schema()), rows
         path = Path(str(file))  # other files are local
         if kind == "Arrow IPC":
-            return tuple(open_ipc(path).schema.names), []
-        return layout_of(path, delimiter).names, []
+            return _kinds(open_ipc(path).schema), []
+        return dict.fromkeys(layout_of(path, delimiter).names, ""), []
+
+
+def _kinds(schema: Any) -> dict[str, str]:
+    from pyarrow import types
+
+    def kind(own: Any) -> str:
+        own = own.value_type if types.is_dictionary(own) else own
+        if types.is_string(own) or types.is_large_string(own):
+            return "text"
+        return "numbers" if types.is_integer(own) or types.is_floating(own) or types.is_decimal(own) else ""
+
+    return {field.name: kind(field.type) for field in schema}
 
 
 def read_batches(
@@ -241,11 +254,16 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
         if hasattr(plan, "collect_schema"):
             frames = plan.select(list(names)).collect_batches(chunk_size=size)
         elif is_ibis(plan):
-            frames = plan.select(*names).to_pyarrow_batches(chunk_size=size)
+            chosen = plan.select(*names)
+            duckdb = sys.modules.get("duckdb")
+            broken = duckdb is not None and not hasattr(duckdb.DuckDBPyConnection, "fetch_record_batch")  # DuckDB 2
+            whole = broken and plan.get_backend().name == "duckdb"  # ibis 12 calls this method
+            frames = chosen.to_pyarrow().to_batches(size) if whole else chosen.to_pyarrow_batches(chunk_size=size)
         else:
             columns = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
             chosen = plan.project(columns)
-            frames = getattr(chosen, "fetch_record_batch", chosen.fetch_arrow_reader)(size)  # the newer name in DuckDB
+            read = ("to_arrow_reader", "fetch_record_batch", "fetch_arrow_reader")  # the newest name in DuckDB first
+            frames = next(getattr(chosen, name) for name in read if hasattr(chosen, name))(size)
         yield from (read_frame(frame) for frame in frames if len(frame))
 
 

@@ -44,6 +44,7 @@ SMALL_BYTES = 20_000_000  # bytes of a file that is certainly small
 ROWS_A_PART = 8_000_000  # a file with more rows is split between row groups
 ASKED_AT_ONCE = 16  # requests to a store at a time
 LISTED = ("Parquet", "CSV", "TSV", "Arrow IPC")
+OTHER = {"text": "numbers", "numbers": "text"}
 MARKS = {"_delta_log": "Delta", ".hoodie": "Hudi", "metadata": "Iceberg"}  # folders that only such tables have
 ICEBERG = ".metadata.json"  # the suffix of files with the state of an Iceberg table
 
@@ -258,6 +259,7 @@ def scan_files(
     parts: list[FilePart] = []
     rows = size = 0
     columns: tuple[str, ...] = ()
+    first: dict[tuple[str, str], str] = {}  # by column and type: the first file that has this type
     lost: list[tuple[str, str]] = []
     keys = {pair for file in files for pair in keys_in(file)}
     present = ((name, parse_text(name, [value])) for name, value in keys if value not in batches.HIVE_NULL)
@@ -272,14 +274,16 @@ def scan_files(
             if lacking:
                 why = "which other files have; all files need the same columns"
                 raise FormatError(f"{file} has no column {lacking[0]!r}, {why}")
+            check_types(str(file), names, first)
         except (FormatError, OSError) as error:
             if not skip:
-                if isinstance(file, ObjectFile) and isinstance(error, OSError):
-                    raise DataError(str(error)) from None
+                if isinstance(error, OSError):
+                    words = str(error) if isinstance(file, ObjectFile) else f"{file} cannot be read: {error.strerror}"
+                    raise DataError(words) from None
                 raise
             lost.append((str(file), str(error)))
             continue
-        columns = columns or names
+        columns = columns or tuple(names)
         rows += sum(groups)
         size += 0 if stamp is None else stamp.size
         path = file.url if isinstance(file, ObjectFile) else str(file)
@@ -294,12 +298,22 @@ def scan_files(
     return TableScan(place, columns, tuple(parts), known, size, tuple(lost))
 
 
+def check_types(file: str, types: dict[str, str], first: dict[tuple[str, str], str]) -> None:
+    """Raise an error if a column has text in one file and numbers in another; `first` has the files until now."""
+    for name, kind in types.items():
+        if kind and (name, OTHER[kind]) in first:
+            before = first[name, OTHER[kind]]
+            raise FormatError(f"{file}: {name} holds {kind}, but {OTHER[kind]} in {before}; use one type in all files")
+        if kind:
+            first.setdefault((name, kind), file)
+
+
 def describe(
     file: Path | ObjectFile, kind: str, delimiter: str | None
-) -> tuple[Stamp | None, tuple[str, ...], list[int]]:
+) -> tuple[Stamp | None, dict[str, str], list[int]]:
     stamp = Stamp.of(file)
     names, groups = batches.describe_file(file, kind, delimiter, stamp)
-    return stamp, (*names, *(key for key, _ in keys_in(file) if key not in names)), groups
+    return stamp, names | {key: "" for key, _ in keys_in(file) if key not in names}, groups
 
 
 def keys_in(file: Path | ObjectFile) -> tuple[tuple[str, str], ...]:
