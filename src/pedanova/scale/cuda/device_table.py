@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import keys_of
 from pedanova.base.notes import Note
 from pedanova.counting.countable import Countable, Counted, assembled, levels_for
+from pedanova.counting.few_rows import GOLDEN, SAMPLED, FewRows, configuration_sample, factors_of, mixed_draws
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import Column, cells_of
 from pedanova.data.conditions import Presence
 from pedanova.data.objectives import Goal, as_direction
-from pedanova.data.observations import describe_outside
+from pedanova.data.observations import Observations, describe_outside
 from pedanova.data.records import check_lengths
 from pedanova.data.regions import sign_of
 from pedanova.data.row_status import IF_DIVERGED, NO_OBJECTIVE, ended_note
@@ -124,6 +125,22 @@ class DeviceColumns:
         return others
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An expression of a CUDA kernel, which arithmetic with other expressions makes longer."""
+
+    text: str
+
+    def __mul__(self, other: Written) -> Written:
+        return Written(f"({self.text} * {other.text})")
+
+    def __add__(self, other: Written) -> Written:
+        return Written(f"({self.text} + {other.text})")
+
+    def __sub__(self, other: Written) -> Written:
+        return Written(f"({self.text} - {other.text})")
+
+
 @dataclass(slots=True, eq=False)
 class DeviceTable(Countable):
     """Columns and one objective in the memory of the GPU in use."""
@@ -186,6 +203,33 @@ class DeviceTable(Countable):
         tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, counted, strict=True)}
         rows = int(counted[0][0].sum())
         return Counts(len(self.goal), rows, tables, None, list(self.notes))
+
+    def sample(self) -> FewRows:
+        limit = 4.0 * SAMPLED / max(len(self.goal), 1)
+        few = self._sampled(limit)
+        return few if limit >= 1.0 or few.below < limit else self._sampled(1.0)
+
+    def _sampled(self, limit: float) -> FewRows:
+        """The sample of the rows whose number from their configuration is below `limit`; the GPU chooses these rows."""
+        cupy, space = library(), dict(sorted(self.space.items()))
+        numbers: list[float] = []  # arguments, so that one compiled kernel serves all spaces with these types
+
+        def number(value: float) -> Written:
+            numbers.append(value)
+            return Written(f"n{len(numbers) - 1}")
+
+        factors = (factors_of(parameter) or (GOLDEN,) for parameter in space.values())
+        columns = [(Written(f"(double)x{i}"), own) for i, own in enumerate(factors)]
+        draws = mixed_draws(columns, lambda part: Written(f"floor({part.text})"), number)
+        arrays = [self.columns[name] for name in space]
+        given = [f"{array.dtype} x{i}" for i, array in enumerate(arrays)]
+        given += [f"float64 {name}" for name in ("limit", *(f"n{i}" for i in range(len(numbers))))]
+        code, exact = f"chosen = {draws.text} < limit", ("--fmad=false",)  # the same digits as on a CPU
+        choose = cupy.ElementwiseKernel(", ".join(given), "bool chosen", code, "pedanova_draws", options=exact)
+        rows = cupy.flatnonzero(choose(*arrays, limit, *numbers))
+        table = {name: Column(name, cupy.asnumpy(array[rows])) for name, array in zip(space, arrays, strict=True)}
+        goal = Goal(self.objective, cupy.asnumpy(self.goal[rows]), self.direction, self.objective)
+        return configuration_sample(Observations(table, (goal,), self.space, table), self.nan, most=min(limit, 1.0))
 
     def _device_column(self, name: str) -> DeviceColumn:
         parameter, values = self.space[name], self.columns[name]

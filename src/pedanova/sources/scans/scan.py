@@ -278,8 +278,8 @@ def scan_files(
         except (FormatError, OSError) as error:
             if not skip:
                 if isinstance(error, OSError):
-                    words = str(error) if isinstance(file, ObjectFile) else f"{file} cannot be read: {error.strerror}"
-                    raise DataError(words) from None
+                    why = str(error) if isinstance(file, ObjectFile) else f"{file} cannot be read: {error.strerror}"
+                    raise DataError(why) from None
                 raise
             lost.append((str(file), str(error)))
             continue
