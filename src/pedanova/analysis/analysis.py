@@ -25,12 +25,14 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the met
     from pedanova.measures.densities import PairDensity
     from pedanova.measures.effects import Effects
     from pedanova.measures.interactions import Interactions
+    from pedanova.measures.questions import failures
     from pedanova.measures.studies import across, budgets, seeds
     from pedanova.measures.studies.budgets import Along
     from pedanova.measures.studies.seeds import Seeds
     from pedanova.reduction import reduce as reduction
     from pedanova.reduction.result import ReducedSpace
 else:
+    failures = LazyModule("pedanova.measures.questions.failures")
     advice, briefs = LazyModule("pedanova.measures.advice.ask"), LazyModule("pedanova.measures.advice.brief")
     across, seeds = LazyModule("pedanova.measures.studies.across"), LazyModule("pedanova.measures.studies.seeds")
     budgets, reduction = LazyModule("pedanova.measures.studies.budgets"), LazyModule("pedanova.reduction.reduce")
@@ -95,7 +97,8 @@ class Analysis(Output):
         target
             The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least` or `between`. It can
             also be a boolean column or mask, a condition such as ``"epochs >= 10"``, or a box such as
-            ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``. All target rows must be in the region. A quantile refers
+            ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``. ``"failed"``: the trials that failed, which all other
+            questions leave out. All target rows must be in the region. A quantile refers
             to all rows. But if the region is a mask, a box or a condition, a quantile refers to the rows of the region.
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
@@ -145,6 +148,8 @@ class Analysis(Output):
         'units'
         """
         question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
+        if isinstance(target, str) and target == "failed" and target not in self.data.observed().table:
+            return failures.importance_of_failure(self.data, question)
         return ask.importance_or_wider(self.data, question)
 
     def profile(
@@ -539,8 +544,9 @@ class Analysis(Output):
         Parameters
         ----------
         default
-            Default values by parameter. For a parameter that is not listed, the default is the median of the trials or
-            the most frequent category. If None, the defaults of the space (ConfigSpace, SMAC) are used, if any.
+            Default values by parameter. A parameter that is not listed has the value of the best trial. If None, the
+            defaults of the space (ConfigSpace, SMAC) are used, if any, or else the best trial: the gains then say what
+            can still be won from it.
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed

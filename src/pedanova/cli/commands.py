@@ -109,6 +109,8 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     """A sentence that suggests what to do next, with the shell command for it."""
     if result.estimator == "paper":
         return f"Next, see which effects are clear: {command_line('analyze', options, estimator='auto')}"
+    if options.target == "failed":
+        return f"Next, run trials that probably succeed: {command_line('next', options)}"
     sure = [row.name for row in result.rows if row.significant]
     if not sure:
         wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"

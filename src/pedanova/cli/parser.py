@@ -81,7 +81,7 @@ WIDEN = Option("widen", False, "extend a range if good values are most frequent 
 DEFAULT = Option(
     "default",
     None,
-    "the default configuration, such as layers=2,optimizer=sgd (default: from the source, or the medians)",
+    "the default configuration, such as layers=2,optimizer=sgd (default: from the source, or the best trial)",
     metavar="V",
     several=True,
 )

@@ -382,10 +382,15 @@ def among_in_words(region: str) -> str:
     )
 
 
+FAILED_TRIALS = "the failed trials"
+
+
 def reached_in_words(target: str) -> str:
     """The target as words to put after "trial": "is in the best 10 %", "has objective ≤ 0.1"."""
     if target.startswith("rows with "):
         return f"has {target.removeprefix('rows with ')}"
+    if target == FAILED_TRIALS:
+        return "fails"
     return f"meets {target.removeprefix('rows where ')}" if target.startswith("rows where ") else f"is in {target}"
 
 

@@ -24,6 +24,7 @@ from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import NEVER
 from pedanova.measures.question import LEAST_TO_REDUCE, Question
+from pedanova.measures.questions.failures import Success, success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import ResolvedQuestion, objection_to
 from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
@@ -38,6 +39,7 @@ LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
 BEST = 10  # the best points are the best tenth of the target
 LEAST_POINTS, LEAST_BEST = 20, 50  # the fewest best points of a sample, and the fewest best rows if there is no model
 MOST_ROWS, VOLUME_POINTS = 10_000, 4093  # rows that the best rows are compared with, and points that measure a volume
+EVEN_CHANCE = 0.5  # points with a lower chance of success count as failures
 PILED = 1.5  # density of the best points in the outermost tenth from which a wider range is worth trying
 
 Rows = NDArray[np.int64]
@@ -89,7 +91,7 @@ def reduce_space(data: TrialData, question: Question, keep: float = 0.9, *, wide
         if samples is None:
             search = search_in_rows(observed, axes, rows, wanted, reached)
         else:
-            search = search_in_samples(samples, axes, rows, wanted, data.direction)
+            search = search_in_samples(samples, axes, rows, wanted, data.direction, success_of(data))
         box = smallest_box(search.cloud, keep)
         evidence = evidence_of(search, box, observed, reached, len(np.flatnonzero(counted))) if box.left else None
         verdicts = consistent([verdict_on(search, box, name, copies, widen=widen) for name in space])
@@ -117,9 +119,24 @@ def placed(axes: Mapping[str, Axis], cells: Mapping[str, Cells]) -> NDArray[np.i
 
 
 def search_in_samples(
-    samples: PosteriorSamples, axes: Mapping[str, Axis], rows: Mapping[str, Cells], target: Region | RowSet, way: Any
+    samples: PosteriorSamples,
+    axes: Mapping[str, Axis],
+    rows: Mapping[str, Cells],
+    target: Region | RowSet,
+    way: Any,
+    success: Success | None,
 ) -> Search:
-    """The best points of every posterior sample; a quantile refers to the space."""
+    """The best points of every posterior sample; a quantile refers to the space.
+
+    If trials failed, points that probably fail are left out before the best points are chosen.
+    """
+    orders = samples.order.astype(np.int64)
+    if success is not None:
+        settings = np.stack([samples.cells(name) for name in samples.space], axis=1).astype(np.int32)
+        fails = success.chance(settings) < EVEN_CHANCE
+        if 0 < fails.sum() < len(fails):
+            later = np.argsort(fails[orders], axis=1, kind="stable")  # points that fail are the worst
+            orders = np.take_along_axis(orders, later, axis=1)
     first, last = 0, len(samples)
     if isinstance(target, Region):
         first, last = samples.ends(samples.ranks.range_of(target, way))
@@ -127,7 +144,7 @@ def search_in_samples(
             first, last = (round(float(part or 0) * len(samples)) for part in (target.low, target.high or 1))
     if first == 0:
         last = max(LEAST_POINTS, math.ceil(last / BEST))
-    chosen, places = np.unique(samples.order[:, first:last], return_inverse=True)
+    chosen, places = np.unique(orders[:, first:last], return_inverse=True)
     weights = np.zeros((len(chosen), samples.draws))
     weights[places.reshape(samples.draws, -1), np.arange(samples.draws)[:, None]] = 1.0 / (last - first)
     every = placed(axes, {name: samples.cells(name) for name in axes})

@@ -97,17 +97,21 @@ def test_known_gains_lie_in_their_intervals(seed: int) -> None:
     assert gains.default == {"a": 0.9, "b": 0.5, "n": 1000, "idle": 0.5}
 
 
-def test_the_default_is_the_median_of_the_trials() -> None:
-    columns = smooth_trials(101, 0)
-    gains = pa.analyze(columns, "loss", space=SMOOTH).gains()
-    assert gains.default["a"] == pytest.approx(np.median(columns["a"]), abs=1e-3)
-    assert not gains.default_was_run
-    assert any("no trial has the default values" in note for note in gains.notes)
-    assert str(gains).startswith(gains.summary()[:60])
-    assert "\ndefault: the median (or most frequent category) of your trials; default={...} sets another\n" in str(
-        gains
-    )
-    assert "if left: how much you may lose if" in str(gains)
+def test_the_default_is_the_best_trial_and_nothing_worse_is_proposed() -> None:
+    for seed in range(4):
+        columns = smooth_trials(101, seed)
+        best = int(np.argmin(columns["loss"]))
+        a = pa.analyze(columns, "loss", space=SMOOTH)
+        gains = a.gains()
+        assert gains.default == {name: columns[name][best] for name in SMOOTH}
+        assert gains.default_was_run
+        assert gains.total.low >= 0.0
+        assert str(gains).startswith(gains.summary()[:60])
+        assert "\ndefault: your best trial; default={...} sets another\n" in str(gains)
+        # Compared with a poor default, the gain is at least the one that the best trial has already.
+        poor = int(np.argmax(columns["loss"]))
+        again = a.gains({name: columns[name][poor] for name in SMOOTH})
+        assert again.total.gain >= 0.9 * (columns["loss"][poor] - columns["loss"][best])
 
 
 def test_a_default_that_was_run_is_seen() -> None:

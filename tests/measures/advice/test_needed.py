@@ -109,7 +109,7 @@ def test_the_terminal_says_what_the_default_is_and_how_to_save(
     (tmp_path / "t.csv").write_text("\n".join(lines))
     source = [str(tmp_path / "t.csv"), "--objective", "loss"]
     assert main(["gains", *source]) == 0
-    assert "category) of your trials; --default NAME=VALUE sets another" in " ".join(capsys.readouterr().out.split())
+    assert "default: your best trial; --default NAME=VALUE sets another" in " ".join(capsys.readouterr().out.split())
     assert main(["gains", *source, "--default", "a=1,b=1,c=0.5"]) == 0
     assert "sets another" not in capsys.readouterr().out
     assert main(["next", *source, "--number", "2", "--goal", "win"]) == 0

@@ -41,6 +41,7 @@ from pedanova.measures.advice.next_trials import (
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.failures import success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
@@ -94,22 +95,22 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
         )
     known = known_objective(model, seed, "gains")
     kept = {} if whole and part.around is None else cells_kept(model, part, region)
-    rules = Rules(model.space, part.few.cells)
-    source = "the median (or most frequent category) of your trials" if default is None else ""
+    best_row = int(np.argmin(part.few.signed))
+    rules = Rules(model.space, part.few.cells, best_row)
+    source = "your best trial" if default is None else ""
     if default is None and inner.observed().default:
         default, source = known_values(rules, inner.observed().default), "the tool's own default"
         notes.append(Note("answer", "the default values come from the tool's configuration space"))
-    if default is None and part.adaptive:
-        tuned = "the sampler was adaptive, so the median of your trials is already tuned; give your own values in "
-        notes.append(Note("answer", tuned, Arg("default"), severity="warning"))
-    start = rules.usual() if default is None else rules.given(default)
+    start = rules.best() if default is None else rules.given(default)
     check_inside(rules, start, kept)
-    tuning = Tuning(rules, known, start, kept, seed)
+    success = success_of(data)
+    notes += [] if success is None else [success.note()]
+    tuning = Tuning(rules, known, start, kept, seed, success)
     signed = part.few.signed
     finite = signed[np.isfinite(signed)]
     spread = float(np.subtract(*np.quantile(finite, [0.75, 0.25]))) if len(finite) else 0.0
     points = np.concatenate([points_of(model, seed), run_settings(part, rules)])
-    answer = find_gains(tuning, points, spread)
+    answer = find_gains(tuning, points, rules.best(), spread)
     gains = {row.name: row for row in answer.rows}
     for copy, original in model.dependence.copies.items():
         gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
@@ -120,8 +121,12 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     if not was_run:
         notes.append(Note("answer", "no trial has the default values; such a trial would make the gains more certain"))
     values = rules.values(start)[0]
-    for name, value in (default or {}).items():
-        values[name] = None if values[name] is None else exactly(rules.space[name], value)
+    columns, row = inner.observed().columns, int(part.few.rows[best_row])
+    own = {} if default is not None else {name: columns[name].value_at(row) for name in values}
+    for name, value in (default or own).items():
+        if values[name] is not None and not (default is None and isinstance(rules.space[name], Moving)):
+            values[name] = exactly(rules.space[name], value)
+    best = values if np.array_equal(answer.best, start) else rules.values(answer.best)[0]
     gains = {name: replace(row, default=values[name]) for name, row in gains.items()}
     order = {name: j for j, name in enumerate(rules.names)}
     rows = sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high, order[gain.name]))
@@ -130,7 +135,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
         total=answer.total,
         path=replace(answer.path, rows=steps),
         default=values,
-        best=rules.values(answer.best)[0],
+        best=best,
         safe_loss=answer.safe_loss,
         tolerance=answer.tolerance,
         objective=data.objective,
@@ -240,15 +245,21 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
             Note("answer", f"the model is not reliable yet ({why}), so every second proposal is unlike every trial")
         )
     best = float(objective.process.predict(objective.embed(run)).min())
-    chosen = choose_next(objective, candidates, goals, best, even=slice(len(near), None), gaps=not trusted)
+    success = success_of(data) if part.around is None else None
+    chances = np.ones(len(candidates)) if success is None else success.chance(candidates)
+    notes += [] if success is None else [success.note()]
+    even = slice(len(near), None)
+    chosen = choose_next(objective, candidates, goals, best, even=even, gaps=not trusted, chances=chances)
     places = [place for place, *_ in chosen]
     drawn = data.levels.sign * objective.draw(candidates[places], DRAWS, rng)
     ends = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).T.tolist()
     better = np.mean(objective.observe(candidates[places], DRAWS, rng) < part.few.signed.min(), axis=0)
+    better, succeeds = better * chances[places], chances[places].tolist()
     wins = [f"better than the best trial so far with {rounded_up(float(one))} probability" for one in better]
-    rows = zip(rules.values(candidates[places]), chosen, wins, ends, strict=True)
+    rows = zip(rules.values(candidates[places]), chosen, wins, ends, succeeds, strict=True)
     trials = [
-        NextTrial(present(one), way, why or win, m, low, high) for one, (_, way, why), win, (low, m, high) in rows
+        NextTrial(present(one), way, why or win, m, low, high, None if success is None else chance)
+        for one, (_, way, why), win, (low, m, high), chance in rows
     ]
     return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
 

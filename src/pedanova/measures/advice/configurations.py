@@ -62,6 +62,7 @@ class Rules:
 
     space: Space
     cells: Mapping[str, Cells]  # (rows,) each
+    best_row: int = 0  # the row with the best objective
 
     @cached_property
     def names(self) -> list[str]:
@@ -133,23 +134,22 @@ class Rules:
             settings[needed == INACTIVE, j] = grid.missing
         return settings
 
-    def usual(self) -> Settings:
-        """(1, parameters) The typical configuration: the median or most frequent category of every parameter."""
+    def best(self) -> Settings:
+        """(1, parameters) The configuration of the best row; a value outside the space becomes a typical one."""
         result = np.empty((1, len(self.names)), dtype=np.int32)
         for j, (name, grid) in enumerate(zip(self.names, self.grids, strict=True)):
-            counts = np.bincount(regimes_of(grid, self.cells[name].astype(np.uint16)), minlength=len(grid.blocks) + 2)
-            block = int(counts[: len(grid.blocks) + 1].argmax())
-            result[0, j] = self.typical[j][block] if block < len(grid.blocks) else grid.missing
+            cell = int(self.cells[name][self.best_row])
+            result[0, j] = self.typical[j][0] if cell == grid.outside else cell
         return self.settled(result)
 
     def given(self, values: Mapping[str, object], name: str = "default") -> Settings:
-        """(1, parameters) The typical configuration, changed to the given `values`."""
+        """(1, parameters) The best configuration that was run, changed to the given `values`."""
         if not isinstance(values, Mapping):
             raise QueryError(Arg(name, values), " must be a dict from parameter names to values")
         for key in values:
             if not isinstance(key, str) or key not in self.space:
                 raise UnknownParameterError(unknown_name(key, tuple(self.space)))
-        settings = self.usual()
+        settings = self.best()
         table = self._table_with(values, settings)
         for key, value in values.items():
             j = self.names.index(key)

@@ -19,6 +19,7 @@ from pedanova.base.terminal import printable, wrapped
 from pedanova.data.column import Mask
 from pedanova.measures.advice.configurations import Rules
 from pedanova.measures.importance import LINE
+from pedanova.measures.questions.failures import Success
 from pedanova.measures.surrogate.objective_model import Candidates, KnownObjective, Settings
 from pedanova.space.grid import Reals
 from pedanova.space.values import Label
@@ -31,6 +32,7 @@ COLUMNS = (
 DRAWS = 96
 ENDS = (0.025, 0.975)
 CANDIDATES = 32  # the best configurations, in which a parameter is reset to its default
+SURE = 0.9  # the least probability of success of a best configuration
 SAFE = 0.1  # a loss below this part of the total gain is negligible,
 LEAST_SAFE = 0.02  # and so is a loss below this part of the objective's spread
 CLIMBS, MOST_CLIMBS = 2, 200  # steps per parameter, and all steps, of the search for the best configuration
@@ -176,11 +178,12 @@ class Gains(NamedTable[Gain]):
     Attributes
     ----------
     total
-        The gain over the default from tuning all parameters.
+        The gain over the default (by default: over the best trial) from tuning all parameters.
     path
         The steps from the default to the best configuration, one parameter at a time.
     default, best
-        The default and the best configuration, as values by parameter; None for inactive parameters.
+        The default and the best configuration, as values by parameter; None for inactive parameters. `best` is the
+        best trial, unless another configuration is better in 95 % of the posterior samples.
     safe_loss, tolerance
         `safe_loss`: the upper 95 % bound of the loss from leaving all safe parameters at their defaults. `tolerance`:
         the largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth of the
@@ -190,7 +193,7 @@ class Gains(NamedTable[Gain]):
     default_was_run
         Whether some row has exactly the default values. Such a row makes the error of the gains about half as large.
     default_source
-        Where the default comes from if you gave none: the median of the trials, or the tool's own default.
+        Where the default comes from if you gave none: the best trial, or the tool's own default.
 
     Examples
     --------
@@ -267,6 +270,13 @@ class Tuning:
     default: Settings  # (1, parameters)
     kept: Mapping[str, Mask]  # by parameter: the cells of its grid that lie in the region
     seed: int
+    success: Success | None = None
+
+    def sound(self, settings: Settings) -> Mask:
+        """(configurations,) Which configurations probably succeed."""
+        if self.success is None:
+            return np.ones(len(settings), dtype=bool)
+        return np.asarray(self.success.chance(settings) >= SURE)
 
     def best_near(self, start: Settings) -> Settings:
         """(1, parameters) The configuration found from `start` by improving one parameter at a time."""
@@ -277,7 +287,7 @@ class Tuning:
                 lines = [self.rules.line(name, start, self.kept) for name in self.rules.names]
                 owner = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
                 near = Candidates(self.objective, np.concatenate(lines))
-            values = near.middle()
+            values = np.where(self.sound(near.settings), near.middle(), np.inf)
             best = int(values.argmin())
             if values[best] >= value:
                 break
@@ -287,6 +297,11 @@ class Tuning:
             else:
                 near.change(owner[best], int(start[0, owner[best]]), owner != owner[best])
         return start
+
+    def surely_best(self, proposed: Settings, run: Settings) -> Settings:
+        """(1, parameters) The best trial, unless the proposed configuration beats it in 95 % of the samples."""
+        first, second = self.drawn(proposed, run)
+        return proposed if np.quantile(second[:, 0] - first[:, 0], ENDS[0] * 2.0) > 0.0 else run
 
     def inside(self, settings: Settings) -> Settings:
         masks = [self.kept[name][settings[:, j]] for j, name in enumerate(self.rules.names) if name in self.kept]
@@ -317,16 +332,17 @@ def quantiles(values: Reals, *parts: float) -> list[float]:
     return result
 
 
-def find_gains(tuning: Tuning, points: Settings, spread: float) -> GainsBySamples:
+def find_gains(tuning: Tuning, points: Settings, run: Settings, spread: float) -> GainsBySamples:
     """The gains by parameter and in total, and the path to the best configuration.
 
-    `points` are configurations that were run, and configurations spread over the space. `spread` is the interquartile
-    range of the objective.
+    `points` are configurations that were run, and configurations spread over the space. `run` is the best trial.
+    `spread` is the interquartile range of the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
     points = tuning.inside(points)
+    points = points[tuning.sound(points)]
     points = np.concatenate([default, points[np.argsort(tuning.objective.middle(points), kind="stable")]])
-    best = tuning.best_near(points[1:2] if len(points) > 1 else default)
+    best = tuning.surely_best(tuning.best_near(points[1:2] if len(points) > 1 else default), run)
     good = np.concatenate([best, points[1 : 1 + rules.within_limits(CANDIDATES)]])
     lines = [rules.line(name, default, tuning.kept) for name in names]
     back = [put_back(rules, good, default, [j]) for j in range(len(names))]

@@ -33,6 +33,7 @@ from pedanova.space.values import Label
 
 Goal: TypeAlias = Literal["know", "win", "both"]
 STEP = 0.15  # standard deviation of a step, as a part of the range
+SOUND = 0.8  # the least probability of success of a proposed trial
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
@@ -50,6 +51,8 @@ class NextTrial:
         Why the trial was chosen, in words.
     expected, low, high
         The predicted objective with a 95 % interval; None without a model.
+    succeeds
+        The probability that the trial does not fail; None if hardly any trial failed.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class NextTrial:
     expected: float | None
     low: float | None
     high: float | None
+    succeeds: float | None = None
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -123,10 +127,12 @@ class NextTrials(Table):
 
     def printed(self) -> Printed:
         names = [TableColumn(n, [short(row.values.get(n)) for row in self.rows], "words") for n in self.parameters]
+        chance = self.column("succeeds", lambda row: "" if row.succeeds is None else percent(row.succeeds))
         return [
             *names,
             self.column("expected", lambda row: short(row.expected)),
             self.column("95 % interval", interval_of),
+            *([chance] if any(row.succeeds is not None for row in self.rows) else []),
             self.column("why", lambda row: row.reason, kind="words"),
         ]
 
@@ -175,12 +181,20 @@ def distinct(settings: Settings, run: Settings) -> Settings:
 
 
 def choose_next(
-    model: ObjectiveModel, candidates: Settings, goals: list[str], best: float, *, even: slice, gaps: bool
+    model: ObjectiveModel,
+    candidates: Settings,
+    goals: list[str],
+    best: float,
+    *,
+    even: slice,
+    gaps: bool,
+    chances: Reals,
 ) -> list[tuple[int, str, str]]:
     """Choose one candidate for each goal; return its index, the goal, and the reason in words (empty for ``win``).
 
     `even` is the slice of candidates that are spread evenly over the space. If `gaps` is True and the goal is ``know``,
-    every second choice is the most uncertain candidate.
+    every second choice is the most uncertain candidate. `chances` (candidates,) are the probabilities of success:
+    improvements are weighed by them, and candidates that probably fail are chosen only if too few others are left.
     """
     process = model.process
     scores = process.jointly(model.embed(candidates))
@@ -200,8 +214,9 @@ def choose_next(
         elif goal == "know":
             worth = NORMAL * deviation - np.abs(mean - edge)
         else:
-            worth = expected_improvement(best, mean, deviation)
-        place = int(np.where(left, worth, -np.inf).argmax())
+            worth = expected_improvement(best, mean, deviation) * chances
+        sound = left & (chances >= SOUND)
+        place = int(np.where(sound if sound.any() else left, worth, -np.inf).argmax())
         chance = normal_below((edge - mean[[place]]) / deviation[place])
         among = (
             f"tests the limit of the best {percent(TARGET)}: {percent(float(chance[0]))} probability that it is inside"

@@ -1,0 +1,80 @@
+"""Failed trials are kept: they say what causes failure, and no proposal runs into them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pedanova as pa
+from pedanova.cli.main import main
+from pedanova.errors import QueryError
+
+SPACE = {
+    "lr": pa.Float(1e-5, 1, log=True),
+    "wd": pa.Float(0, 1),
+    "kind": pa.Categorical(["a", "b"]),
+    "idle": pa.Float(0, 1),
+}
+
+
+def draw(rows: int, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["a", "b"], rows)
+    return {"lr": 10 ** rng.uniform(-5, 0, rows), "wd": rng.random(rows), "kind": kind, "idle": rng.random(rows)}
+
+
+def loss_of(table: dict[str, Any]) -> Any:
+    """The loss improves with the learning rate, until runs diverge."""
+    cliff = -1.6 + 0.5 * (table["kind"] == "b") - 0.3 * table["wd"]
+    loss = 1 - 0.3 * np.log10(table["lr"]) + 0.2 * table["wd"]
+    return np.where(np.log10(table["lr"]) > cliff, np.nan, loss)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_few_proposals_fail_and_chances_are_calibrated(seed: int) -> None:
+    table = draw(80, seed)
+    loss = loss_of(table)
+    a = pa.analyze(table, loss, space=SPACE)
+    for goal in ("win", "know"):
+        proposed = a.next_trials(10, goal=goal)
+        values = {name: np.array([trial.values[name] for trial in proposed]) for name in SPACE}
+        assert np.isnan(loss_of(values)).sum() <= 2
+        assert all(trial.succeeds is not None and 0.0 <= trial.succeeds <= 1.0 for trial in proposed)
+        failed = int(np.isnan(loss).sum())
+        assert any(f"{failed} of 80 trials fail, mostly at lr" in note for note in proposed.notes)
+    gains = a.gains()
+    assert np.isfinite(loss_of({name: np.array([gains.best[name]]) for name in SPACE})).all()
+
+
+def test_what_causes_failure_is_ranked() -> None:
+    table = draw(80, 1)
+    a = pa.analyze(table, loss_of(table), space=SPACE)
+    answer = a.importance(target="failed")
+    assert next(iter(answer)) == "lr"
+    assert answer["lr"].significant
+    assert not answer["idle"].significant
+    assert "whether a trial fails" in str(answer)
+
+
+def test_infinite_objectives_are_failures_too_but_no_failure_is_no_answer() -> None:
+    table = draw(80, 2)
+    loss = np.nan_to_num(loss_of(table), nan=np.inf)
+    answer = pa.analyze(table, loss, space=SPACE).importance(target="failed")
+    assert next(iter(answer)) == "lr"
+    fine = pa.analyze(table, np.arange(80.0), space=SPACE)
+    assert all(trial.succeeds is None for trial in fine.next_trials(2))
+    with pytest.raises(QueryError, match="failed"):
+        fine.importance(target="failed")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = draw(80, 0)
+    loss = ["" if np.isnan(value) else value for value in loss_of(table)]
+    with (tmp_path / "trials.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([[*table, "loss"], *zip(*table.values(), loss, strict=True)])
+    assert main(["analyze", str(tmp_path / "trials.csv"), "--objective", "loss", "--target", "failed"]) == 0
+    assert "lr matters most for whether a trial fails" in " ".join(capsys.readouterr().out.split())
