@@ -127,7 +127,7 @@ class PathStep:
     Examples
     --------
     >>> import pedanova as pa
-    >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains().path
+    >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains({"learning_rate": 1e-4}).path
     >>> path.rows[0].objective >= path.rows[-1].objective
     True
     """
@@ -153,7 +153,7 @@ class AblationPath(Table):
     Examples
     --------
     >>> import pedanova as pa
-    >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains().path
+    >>> path = pa.analyze(pa.demo_trials(), "error").first(200).gains({"learning_rate": 1e-4}).path
     >>> len(path.rows) <= 10
     True
     """
