@@ -148,9 +148,8 @@ class Analysis(Output):
         'units'
         """
         question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
-        if isinstance(target, str) and target == "failed" and target not in self.data.observed().table:
-            return failures.importance_of_failure(self.data, question)
-        return ask.importance_or_wider(self.data, question)
+        of_failure = target == "failed" if isinstance(target, str) else False
+        return (failures.importance_of_failure if of_failure else ask.importance_or_wider)(self.data, question)
 
     def profile(
         self, region: object = DEFAULT.region, *, ladder: Iterable[object] | None = None, **how: Unpack[How]
@@ -545,8 +544,7 @@ class Analysis(Output):
         ----------
         default
             Default values by parameter. A parameter that is not listed has the value of the best trial. If None, the
-            defaults of the space (ConfigSpace, SMAC) are used, if any, or else the best trial: the gains then say what
-            can still be won from it.
+            defaults of the space (ConfigSpace, SMAC) are used, if any, or else the best trial.
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
         seed
@@ -675,20 +673,17 @@ class Analysis(Output):
         estimator: str = DEFAULT.estimator,
         seed: int = DEFAULT.seed,
     ) -> ReducedSpace:
-        """A smaller search space: which parameters to keep, narrow or widen, each with a reason.
-
-        It is the smallest box that keeps a stated part of the best points of the space.
+        """A smaller search space: the smallest box that keeps most of the best points, with reasons.
 
         Parameters
         ----------
         target, estimator, seed
-            As in `importance`. The best points are the best tenth of the target: with the default target the best 1 %
-            of the space in each posterior sample of the model. Without a model, they are rows, at least 50 of them.
+            As in `importance`. The best points are the best tenth of the target (the best 1 % of the space) in each
+            posterior sample. Without a model, they are at least 50 rows.
         keep
             The part of the best points that stays inside all bounds together.
         widen
-            Whether to move a bound outwards if good values are most frequent next to it. If False, the
-            result suggests the new bound but does not use it.
+            Whether to move a bound outwards if good values are most frequent next to it.
 
         Returns
         -------
