@@ -33,7 +33,7 @@ from pedanova.space.values import Label
 
 Goal: TypeAlias = Literal["know", "win", "both"]
 STEP = 0.15  # standard deviation of a step, as a part of the range
-SOUND = 0.8  # the least probability of success of a proposed trial
+SOUND = 0.9  # the least probability of success of a proposed trial
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
