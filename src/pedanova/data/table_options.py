@@ -200,11 +200,7 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
             records, request = select_rows(records, request, chosen[0])
             records = replace(records, notes=(*records.notes, chosen[1]))
     taken = {*(request.params or ()), *(request.exclude or ()), *(request.space or ()), *objectives_of(request)}
-    part = None if request.where is not None or request.params is not None else rows_of_split(records.columns, taken)
-    if part is not None:
-        records, request = select_rows(records, request, part[1])
-        records = replace(records, notes=(*records.notes, part[2]))
-        request = replace(request, exclude=[*(request.exclude or ()), part[0]])
+    records, request = _one_split(records, request, taken)
     conditions = [text for text in objectives_of(request) if text not in records.columns]
     in_conditions = [name for text in conditions for name in columns_in(text, records.columns)]
     settled = (*(request.params or ()), *(request.exclude or ()), *in_conditions)
@@ -220,6 +216,17 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     if request.blocks is None and request.space is None and request.objective is not None:
         request = replace(request, blocks=guess_blocks(records.columns, {*taken, *in_conditions}))
     return records, replace(request, reading=replace(request.reading, state=state))
+
+
+def _one_split(records: Records, request: TableOptions, taken: set[str]) -> tuple[Records, TableOptions]:
+    """Use the rows of one split of the data, if validation and test rows of a run are in the table."""
+    free = request.where is None and request.params is None
+    part = rows_of_split(records.columns, taken) if free else None
+    if part is None:
+        return records, request
+    records, request = select_rows(records, request, part[1])
+    request = replace(request, exclude=[*(request.exclude or ()), part[0]])
+    return replace(records, notes=(*records.notes, part[2])), request
 
 
 LONG_NAMES = re.compile(r"((hyper)?_?param(eter)?|sweep|swept|variable|factor|knob)(_?name)?", re.IGNORECASE)
