@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pedanova.cli.main import main
 
 import pedanova as pa
+from pedanova.cli.program import main
 from pedanova.errors import QueryError
 
 SPACE = {
