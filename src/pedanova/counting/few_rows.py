@@ -195,7 +195,7 @@ def coincidence(few: FewRows) -> float:
     same = 1.0
     for name, cells in few.cells.items():
         values = few.exact.get(name, cells)
-        same *= (pairs_of(values) - own) / max(apart, 1)
+        same *= max(pairs_of(values) - own, 0.0) / max(apart, 1)  # runs may differ where they were rounded
     return same
 
 
