@@ -301,12 +301,13 @@ def test_files_of_other_types(table: pd.DataFrame, folder: Path) -> None:
     changed.to_parquet(folder / "part-00.parquet")
     same(pa.analyze(folder, "loss", scan=pa.Scan(stream=True)), pa.analyze(table, "loss"))
     changed.assign(layers="many").to_parquet(folder / "part-00.parquet")
-    refuse(DataError, "layers", "one type", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True)))
+    refuse(FormatError, "layers", "one type", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True)))
+    changed.to_parquet(folder / "part-00.parquet")
     changed.drop(columns="layers").to_parquet(folder / "part-07.parquet")
     refuse(FormatError, "part-07.parquet", "layers", of=lambda: pa.analyze(folder, "loss", scan=pa.Scan(stream=True)))
     table.assign(loss="low").to_parquet(folder / "part-07.parquet")
     options = {"scan": pa.Scan(stream=True), "params": ["lr"]}
-    refuse(DataError, "part-07.parquet", "text", of=lambda: pa.analyze(folder, "loss", **options))
+    refuse(FormatError, "part-07.parquet", "text", of=lambda: pa.analyze(folder, "loss", **options))
 
 
 def cut(file: Path) -> None:

@@ -97,9 +97,8 @@ class Analysis(Output):
         target
             The rows that count as good: a quantile (0.1 = the best 10 %), `at_most`, `at_least` or `between`. It can
             also be a boolean column or mask, a condition such as ``"epochs >= 10"``, or a box such as
-            ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``. ``"failed"``: the trials that failed, which all other
-            questions leave out. All target rows must be in the region. A quantile refers
-            to all rows. But if the region is a mask, a box or a condition, a quantile refers to the rows of the region.
+            ``{"lr": (1e-4, 1e-2), "optimizer": {"adam"}}``. ``"failed"``: the trials that failed. All target rows
+            must be in the region. A quantile refers to all rows, or to a region that is a mask, a box or a condition.
         region
             The rows that the target is compared with, given in the same ways as `target`; by default all rows.
         baseline

@@ -133,6 +133,8 @@ class Levels:
 
     def by_value(self, region: Region) -> Region:
         """The same region with its quantiles replaced by thresholds of these levels."""
+        if region.kind == "value":
+            return region
         first, last = self.find(region, np.zeros(self.count, dtype=np.int64))
         beyond = float(np.nextafter(self.sign * self.thresholds[first - 1], math.inf)) if first else -math.inf
         ends = sorted(self.sign * end for end in (beyond, float(self.sign * self.thresholds[last - 1])))

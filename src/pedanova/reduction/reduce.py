@@ -40,6 +40,7 @@ BEST = 10  # the best points are the best tenth of the target
 LEAST_POINTS, LEAST_BEST = 20, 50  # the fewest best points of a sample, and the fewest best rows if there is no model
 MOST_ROWS, VOLUME_POINTS = 10_000, 4093  # rows that the best rows are compared with, and points that measure a volume
 EVEN_CHANCE = 0.5  # points with a lower chance of success count as failures
+ROW_BY_ROW = "the bounds differ from row to row, so they are not changed"
 PILED = 1.5  # density of the best points in the outermost tenth from which a wider range is worth trying
 
 Rows = NDArray[np.int64]
@@ -85,6 +86,9 @@ def reduce_space(data: TrialData, question: Question, keep: float = 0.9, *, wide
         for name, parameter in space.items()
         if isinstance(parameter, Float | Int | Ordinal | Categorical) and name not in copies
     }
+    if not axes:
+        verdicts = tuple(unchanged(name, "keep", ROW_BY_ROW, one) for name, one in space.items())
+        return ReducedSpace(verdicts, None, words[0], float(keep), (*notes, *remarks))
     with one_thread():
         some = sampled(np.flatnonzero(counted), MOST_ROWS, question.seed)
         rows = cells_at(observed, space, some)
@@ -209,7 +213,7 @@ def verdict_on(search: Search, box: Box, name: str, copies: Mapping[str, str], *
     """The verdict on one parameter, with a reason that says where the best points lie."""
     parameter = search.space[name]
     if not isinstance(parameter, Float | Int | Ordinal | Categorical):
-        return unchanged(name, "keep", "the bounds differ from row to row, so they are not changed", parameter)
+        return unchanged(name, "keep", ROW_BY_ROW, parameter)
     cells = search.rows[name]
     if np.all(cells == cells[:1]):
         return unchanged(name, "undecided", f"{NEVER}, so its effect is not known; not changed", parameter)

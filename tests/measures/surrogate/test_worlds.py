@@ -170,7 +170,7 @@ def test_one_configuration_run_all_the_time_leaves_counts_without_a_word(seed: i
     owner = np.r_[np.zeros(300, dtype=int), np.arange(1, 50)]
     columns = {name: rng.random(50)[owner] for name in "xy"}
     loss = columns["x"] + 0.2 * rng.random(349)
-    answer = pa.analyze(columns, loss, direction="min").importance(estimator="counts")
+    answer = pa.analyze(columns, loss, params=["x", "y"], direction="min").importance(estimator="counts")
     for row in answer.rows:
         assert -1 <= row.share <= row.high <= 1
         assert row.low == 0.0

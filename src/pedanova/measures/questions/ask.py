@@ -213,9 +213,9 @@ def importance_or_wider(data: TrialData, question: Question) -> Importances:
 
 
 def least_part(rows: int) -> Fraction:
-    """The shortest decimal that is `LEAST_TARGET` rows of `rows`, or up to twice as many."""
-    parts = (Fraction(-(-LEAST_TARGET * 10**k // rows), 10**k) for k in range(1, 30))
-    return next(part for part in parts if part * rows <= 2 * LEAST_TARGET)
+    """The shortest decimal that is `LEAST_TARGET` rows of `rows`; parts of a row count as a row."""
+    parts = (Fraction(LEAST_TARGET * 10**k // rows, 10**k) for k in range(1, 30))
+    return next(part for part in parts if part * rows > LEAST_TARGET - 1)
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:

@@ -35,6 +35,7 @@ from pedanova.report.page.question import (
 from pedanova.space.parameters import Space
 
 MOST_ROWS = 2_000  # rows of a table or a figure in one answer
+SETTINGS = ("default", "best", "before", "after")  # values of parameters in the answer about gains
 MOST_PLANES = 4  # the number of objectives whose pairs a file shows
 ALL_PAIRED, MOST_PAIRED = 14, 10  # up to 14 parameters all are paired; otherwise the 10 most important
 Check: TypeAlias = Callable[[Any, str, Space], Any]
@@ -172,6 +173,8 @@ def space_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
 def gains_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     gains = answers.gains(plan.analysis, plan.questions[0]) if plan.reduce else None
     if gains is not None and gains["refused"] is None:
+        for row in (*gains["rows"], *gains["path"]):  # settings of the best trial: a file contains no row of the data
+            row |= {key: rounded(value) for key, value in row.items() if key in SETTINGS and isinstance(value, float)}
         yield plan.questions[0], {}, gains
 
 
