@@ -151,7 +151,7 @@ class TestEstimatorOptions:
     ) -> None:
         few = ["analyze", str(table), "--objective", "y", "--target", "0.05", "--estimator", "counts"]
         assert main(few) == 0
-        assert "the answer is for the best 10 %" in " ".join(capsys.readouterr().out.split())
+        assert "the answer is for the best 8 %" in " ".join(capsys.readouterr().out.split())
         assert main([*few, "--force"]) == 0
         assert "only 3 rows" in capsys.readouterr().out
 

@@ -136,7 +136,7 @@ def test_other_targets(worlds: dict[str, Any], target: str) -> None:
 @pytest.fixture(scope="module")
 def adapted() -> list[Study]:
     """To draw them takes longer than to ask about them."""
-    return [after_tpe(np.random.default_rng([seed, 100, 15]), 100) for seed in range(TABLES)]
+    return [after_tpe(np.random.default_rng([seed, 100, 15]), 100) for seed in range(2 * TABLES)]
 
 
 @pytest.mark.parametrize("numbered", [True, False])
