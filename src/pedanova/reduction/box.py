@@ -63,6 +63,10 @@ class Cloud:
     weights: Reals  # (best points, samples) each column adds to 1
     least: Reals  # (parameters, slices) the part of the best points that the first cut at this end loses at least
 
+    def having(self, name: str) -> float:
+        """The part of the best points that have a value of this parameter."""
+        return float(self.weights.mean(axis=1) @ (self.best[:, list(self.axes).index(name)] >= 0))
+
     def density(self, name: str) -> Reals:
         """(slices,) How frequent the best points are in each slice, relative to all points; the mean is about 1."""
         j, size = list(self.axes).index(name), len(self.axes[name].prior)
@@ -132,6 +136,9 @@ def smallest_box(cloud: Cloud, keep: float) -> Box:
         loss = best.table + np.where(again, 0.0, cloud.least)
         usable = left & ((number == first) | (number == last) | ~ordered) & (first < last)
         usable &= (every.table > 0) & (best.total - unseen - loss >= keep)
+        usable &= (
+            best.table.sum(axis=1, keepdims=True) > (1.0 - keep) * best.total
+        )  # too few say nothing about a branch
         density = loss / max(best.total, 1e-300) / np.maximum(every.table / every.total, 1e-300)
         density = np.where(usable, density, np.inf)
         j, one = np.unravel_index(int(density.argmin()), density.shape)

@@ -36,6 +36,7 @@ from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Paramete
 from pedanova.space.values import Interval, is_one_of
 
 LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
+KEEP = 0.9  # the part of the best points that stays
 BEST = 10  # the best points are the best tenth of the target
 LEAST_POINTS, LEAST_BEST = 20, 50  # the fewest best points of a sample, and the fewest best rows if there is no model
 MOST_ROWS, VOLUME_POINTS = 10_000, 4093  # rows that the best rows are compared with, and points that measure a volume
@@ -61,7 +62,7 @@ class Search:
         return self.cloud.axes
 
 
-def reduce_space(data: TrialData, question: Question, keep: float = 0.9, *, widen: bool = False) -> ReducedSpace:
+def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, widen: bool = False) -> ReducedSpace:
     """Compute the result of `Analysis.reduce`."""
     if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
         raise QueryError(Arg("keep", keep), " must be above 0 and at most 1, such as 0.9")
@@ -220,6 +221,10 @@ def verdict_on(search: Search, box: Box, name: str, copies: Mapping[str, str], *
     if name in copies:
         words = f"carries the same information as {copies[name]}: see {copies[name]}"
         return unchanged(name, "keep", words, parameter)
+    if name not in box.left and (some := search.cloud.having(name)) < 1.0 - KEEP:
+        return unchanged(
+            name, "keep", f"only {percent(some)} of {search.best} have this parameter; not changed", parameter
+        )
     axis, density = search.axes[name], search.cloud.density(name)
     kept = box.left.get(name, tuple(range(len(axis.prior))))
     cut = unchanged(name, "keep", f"{search.best} lie at all of its values", parameter)
