@@ -198,7 +198,8 @@ def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:
     left, right = (np.ones((len(part), part.shape[1] + 2), dtype=np.float32) for part in (here, there))
     left[:, :-2], left[:, -2] = here, np.einsum("ij,ij->i", here, here) + np.float32(1.0)
     right[:, :-2], right[:, -1] = np.float32(-2.0) * there, np.einsum("ij,ij->i", there, there)
-    product: Singles = left @ right.T
+    with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag on lanes that hold no number of ours
+        product: Singles = left @ right.T
     return np.reciprocal(product, out=product)
 
 

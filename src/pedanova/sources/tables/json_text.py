@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from pedanova.base.notes import Note
-from pedanova.data.column import Column, as_column, read_plain
+from pedanova.data.column import Column, as_column, read_plain, values_in
 from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, listed
 from pedanova.sources.tables.frames import MOST_COLUMNS, as_names
@@ -203,8 +203,8 @@ def open_dicts(records: Records) -> Records:
     opened = []
     for name, column in records.columns.items():
         inside = _opened(column)
-        clash = any(f"{name}.{key}" in records.columns for key in inside) or inside.keys() <= records.columns.keys()
-        if not inside or clash or len(columns) + len(inside) > MOST_COLUMNS:
+        clash = any(f"{name}.{key}" in records.columns for key in inside)
+        if not inside or clash or _repeats(inside, records) or len(columns) + len(inside) > MOST_COLUMNS:
             columns[name] = column
             continue
         opened.append(name)
@@ -213,6 +213,15 @@ def open_dicts(records: Records) -> Records:
         return records
     note = Note("source", f"columns of dicts are split into one column for each key: {listed(opened)}")
     return replace(records, columns=columns, notes=(*records.notes, note))
+
+
+def _repeats(inside: Mapping[str, list[Any]], records: Records) -> bool:
+    """Whether each key is also a column of its own, with the same values."""
+    return inside.keys() <= records.columns.keys() and all(
+        one is None or one == other
+        for key, values in inside.items()
+        for one, other in zip(values_in(as_column(key, values)), values_in(records.columns[key]), strict=True)
+    )
 
 
 def _opened(column: Column) -> dict[str, list[Any]]:
