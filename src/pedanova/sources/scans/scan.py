@@ -174,7 +174,8 @@ def scan_of(data: object, *, skip: bool = False, delimiter: str | None = None) -
         frame: Any = data
         return TableScan("a Spark DataFrame", tuple(frame.columns), (SparkPart(frame),), size=LARGE_BYTES + 1)
     if batches.is_plan(data):
-        name = f"a {type(data).__module__.partition('.')[0]} {type(data).__name__}"
+        library = type(data).__module__.partition(".")[0]
+        name = f"{'an' if library == 'ibis' else 'a'} {library} {type(data).__name__}"
         columns, rows = batches.plan_size(data)
         return TableScan(name, columns, (FramePart(data, name),), rows=rows)
     return None
