@@ -18,7 +18,8 @@ WAIT = """
     const done = arguments[arguments.length - 1], from = performance.now();
     const look = () => {
         const busy = !document.body || document.querySelector('[aria-busy=true], body.pending');
-        const ready = !busy && Boolean(document.body.dataset.ready), late = performance.now() - from > 30000;
+        const ready = !busy && Boolean(document.body.dataset.ready) && pedanova.page.isSettled(); // also drawn
+        const late = performance.now() - from > 30000;
         if (ready || late) requestAnimationFrame(() => requestAnimationFrame(() => done(ready)));
         else setTimeout(look, 30);
     };
