@@ -32,7 +32,7 @@ from tables import TABLES, TableWorld, read_table
 from worlds import WORLDS
 
 import pedanova as pa
-from pedanova.measures.advice.ask import known_objective, model_at_hand
+from pedanova.measures.advice.advise import known_objective, model_at_hand
 from pedanova.measures.advice.configurations import Rules
 from pedanova.space.exports import to_configspace
 

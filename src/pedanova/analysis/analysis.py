@@ -17,7 +17,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 
 if TYPE_CHECKING:  # modules that few questions need are imported inside the methods
-    from pedanova.measures.advice import ask as advice
+    from pedanova.measures.advice import advise as advice
     from pedanova.measures.advice import brief as briefs
     from pedanova.measures.advice.gains import Gains
     from pedanova.measures.advice.needed import Needed
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the met
     from pedanova.reduction.result import ReducedSpace
 else:
     failures = LazyModule("pedanova.measures.questions.failures")
-    advice, briefs = LazyModule("pedanova.measures.advice.ask"), LazyModule("pedanova.measures.advice.brief")
+    advice, briefs = LazyModule("pedanova.measures.advice.advise"), LazyModule("pedanova.measures.advice.brief")
     across, seeds = LazyModule("pedanova.measures.studies.across"), LazyModule("pedanova.measures.studies.seeds")
     budgets, reduction = LazyModule("pedanova.measures.studies.budgets"), LazyModule("pedanova.reduction.reduce")
 

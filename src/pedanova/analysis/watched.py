@@ -26,7 +26,7 @@ from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
 from pedanova.data.vocabulary import STATES, state_word
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, QueryError, SpaceError, TooFewRowsError
-from pedanova.measures.advice.ask import stop_sentence
+from pedanova.measures.advice.advise import stop_sentence
 from pedanova.measures.importance import Pass, Standings
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData

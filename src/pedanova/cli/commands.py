@@ -100,7 +100,7 @@ def stop_words(a: Analysis, result: Importances, seed: int) -> str:
     """The advice to stop, if more trials would hardly change the answer; otherwise empty."""
     if not first_stays(result.rows):
         return ""
-    from pedanova.measures.advice.ask import stop_sentence
+    from pedanova.measures.advice.advise import stop_sentence
 
     return stop_sentence(a.data, result, seed)
 

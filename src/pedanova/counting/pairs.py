@@ -21,7 +21,7 @@ from pedanova.base.threads import chunks, spread
 from pedanova.counting.arrays import placed_of
 from pedanova.data.column import cells_of
 from pedanova.data.observations import Observations
-from pedanova.space.grid import Block, Grid, grid_of
+from pedanova.space.grid import Block, Grid, grid_of, quantile_groups
 
 Groups = NDArray[np.uint8]  # (cells + 2,) the coarse cell of every cell
 MOST_GROUPS = 256  # codes have 8 bits
@@ -110,8 +110,7 @@ def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int
     if len(full) <= most:
         group = np.arange(len(full))
     elif block.ordered:
-        middle = np.cumsum(counts[full]) - counts[full] / 2
-        group = np.unique(np.floor(middle * most / counts.sum()), return_inverse=True)[1]
+        group = np.unique(quantile_groups(counts[full], most), return_inverse=True)[1]
     else:
         place = np.empty(len(full), dtype=np.int64)
         place[np.argsort(-counts[full], kind="stable")] = np.arange(len(full))

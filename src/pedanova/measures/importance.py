@@ -555,8 +555,13 @@ def parameter_importance(
     )
 
 
+def is_clear(p_adjusted: float | None, effect: float) -> bool:
+    """Whether an effect is clear: neither due to chance, nor too small to mention."""
+    return p_adjusted is not None and p_adjusted <= LEVEL and effect >= WORTH_A_WORD
+
+
 def beats_chance(row: Importance) -> bool:
-    """Whether the parameter has a clear effect."""
+    """Whether the parameter has a clear effect, also if there is no p-value."""
     if row.significant is not None:
         return row.significant and row.share > WORTH_A_WORD
     if row.n_region < 3 or row.share >= 1.0:

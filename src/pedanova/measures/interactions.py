@@ -31,8 +31,8 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, merged_pairs, refined, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
-from pedanova.measures.distributions import LEVEL, NORMAL, holm, p_by_draws
-from pedanova.measures.importance import WORTH_A_WORD
+from pedanova.measures.distributions import NORMAL, holm, p_by_draws
+from pedanova.measures.importance import is_clear
 from pedanova.measures.share import ratio_of, without_chance
 from pedanova.space.grid import Reals
 
@@ -113,7 +113,7 @@ class Interaction:
     @property
     def significant(self) -> bool:
         """Whether the interaction is clear: `p_adjusted` is at most 0.05, and `interaction` is at least 0.005."""
-        return self.p_adjusted <= LEVEL and self.interaction >= WORTH_A_WORD
+        return is_clear(self.p_adjusted, self.interaction)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -305,7 +305,7 @@ def measure_pairs(
         else:
             each = explained(own.of(i), samples(names))
             off = WIDEN * float((each.closed - each.additive).std(ddof=1))
-        clear = adjusted[i] <= LEVEL and interaction[i] >= WORTH_A_WORD
+        clear = is_clear(adjusted[i], interaction[i])
         low = max(0.0, interaction[i] - NORMAL * hypot(off, LEAST_DEVIATION)) if clear else 0.0
         high = np.clip(interaction[i] + left[i] + NORMAL * hypot(off, LEAST_DEVIATION, left[i] / 2.0), 0.0, 1.0)
         columns = (column[i] for column in (interaction, closed, added, overlap, first, second, p, adjusted))

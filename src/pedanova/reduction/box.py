@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.space.grid import Grid, Reals
+from pedanova.space.grid import Grid, Reals, quantile_groups
 
 SLICES = 20  # slices of a range, with about the same prior probability
 POOR = 0.5  # a slice is cut if its density is below this part of the mean density in the box
@@ -45,8 +45,7 @@ def axis_of(grid: Grid) -> Axis:
     live = grid.prior > 0
     slices = np.cumsum(live) - 1
     if block.ordered and live.sum() > SLICES:
-        middles = np.cumsum(grid.prior) - grid.prior / 2.0
-        rough = np.minimum((middles / grid.prior.sum() * SLICES).astype(np.int64), SLICES - 1)
+        rough = quantile_groups(grid.prior, SLICES)
         slices = np.searchsorted(np.unique(rough[live]), rough)
     slices = np.maximum(slices, 0)
     mass = np.bincount(slices, weights=grid.prior).astype(np.float64)

@@ -12,7 +12,7 @@ import pedanova as pa
 from pedanova.analysis.watched import Update, Watched, Watcher
 from pedanova.cli.program import main
 from pedanova.errors import QueryError
-from pedanova.measures.advice.ask import stop_sentence
+from pedanova.measures.advice.advise import stop_sentence
 from pedanova.measures.advice.needed import Estimate, trials_for, until_narrow
 from pedanova.report.live.session import Session
 

@@ -18,7 +18,7 @@ import pytest
 
 import pedanova as pa
 from pedanova.counting.few_rows import few_rows
-from pedanova.measures.chance.permutation_test import PermutationTest
+from pedanova.measures.chance.permutations import PermutationTest
 from pedanova.measures.chance.ranked_rows import RankedRows, dependence_of, ranked_rows
 from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.surrogate.sampler import configurations_of, sampler_of

@@ -14,7 +14,7 @@ from pedanova.base.table import Printed, Table
 from pedanova.base.terminal import printable, shorten
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
-from pedanova.measures.advice.ask import gains_of, needed_of, next_trials_of
+from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
 from pedanova.measures.advice.needed import FIRST_STAYS, Needed
 from pedanova.measures.importance import OF_TRIALS, Importance, Importances, reached_in_words

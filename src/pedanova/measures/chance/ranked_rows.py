@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import FewRows, Indices
 from pedanova.data.column import Mask
-from pedanova.space.grid import Cells, Grid, Reals, grid_of
+from pedanova.space.grid import Cells, Grid, Reals, grid_of, quantile_groups
 from pedanova.space.parameters import Space, parents_of
 
 Places: TypeAlias = NDArray[np.uint16]  # (rows, parameters) cells, with categories in their canonical order
@@ -299,8 +299,7 @@ def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     values = int(np.count_nonzero(there))
     codes = np.where(there, np.arange(len(full)), full + values)
     if is_ordered(grid) and values > most:
-        middles = (np.cumsum(each) - each / 2.0) / each[:values].sum()
-        codes[:values] = np.minimum((middles * most).astype(np.int64), most - 1)[:values]
+        codes[:values] = quantile_groups(each[:values], most)
     rows = np.bincount(codes, weights=each)
     groups = np.zeros(grid.width, dtype=np.int64)
     groups[full] = codes_of(np.where(rows[codes] < RARE, len(rows), codes))[0]

@@ -26,9 +26,10 @@ from pedanova.errors import QueryError, listed
 from pedanova.measures.chance.ranked_rows import mixed
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, NORMAL, chi2_tail, holm
-from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances
+from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances, is_clear
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import CommonSpace, same_cells
+from pedanova.space.grid import quantile_groups
 
 Keys: TypeAlias = NDArray[np.uint64]
 Relation: TypeAlias = Literal["same", "continued", "again", "other", "unknown"]
@@ -135,8 +136,7 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
     if smaller < 2 * LEAST:
         return 1.0
     wanted = max(2, min(bins, smaller // LEAST))
-    place = (np.cumsum(both) - both / 2.0) / both.sum()
-    groups = np.minimum((place * wanted).astype(np.int64), wanted - 1)
+    groups = quantile_groups(both, wanted)
     table = np.stack([np.bincount(groups, weights=part, minlength=wanted) for part in (one, two)])
     table = table[:, table.sum(axis=0) > 0]
     if table.shape[1] < 2:
@@ -216,11 +216,10 @@ class Difference:
 
         The test uses `p_adjusted`. If there is no p-value, it uses the interval.
         """
-        if max(self.share, self.other) < WORTH_A_WORD:
-            return False
-        if self.p_adjusted is not None:
-            return self.significant
-        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+        largest = max(self.share, self.other)
+        if self.p_adjusted is not None or self.low is None or self.high is None:
+            return is_clear(self.p_adjusted, largest)
+        return largest >= WORTH_A_WORD and (self.low > 0 or self.high < 0)
 
     @property
     def moved(self) -> bool:

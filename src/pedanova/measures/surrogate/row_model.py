@@ -14,7 +14,7 @@ from pedanova.base.notes import Note
 from pedanova.base.threads import RESULTS, one_thread
 from pedanova.counting.few_rows import FewRows, coincidence, pairs_of
 from pedanova.data.column import Mask
-from pedanova.measures.chance.permutation_test import PermutationTest
+from pedanova.measures.chance.permutations import PermutationTest
 from pedanova.measures.chance.ranked_rows import (
     Arrangement,
     Dependence,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, Unpack
 
 from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.errors import QueryError
-from pedanova.measures.advice.ask import gains_of
+from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions.ask import (
     check_names,

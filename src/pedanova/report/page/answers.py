@@ -22,7 +22,7 @@ from pedanova.base.threads import RESULTS
 from pedanova.data.regions import Region
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
-from pedanova.measures.advice.ask import gains_of
+from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities, PairDensity
 from pedanova.measures.effects import binned_marginal

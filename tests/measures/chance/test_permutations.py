@@ -10,7 +10,7 @@ import pytest
 
 import pedanova as pa
 from helpers.ranked import rows_of, study
-from pedanova.measures.chance.permutation_test import (
+from pedanova.measures.chance.permutations import (
     CLEAR,
     FINE,
     UNLIKELY,
