@@ -17,7 +17,7 @@ HOME, END, LEFT, RIGHT = "\ue011", "\ue010", "\ue012", "\ue014"
 def line(page: Page) -> str:
     if page.run("return document.getElementById('code').hidden"):
         page.click("#tool-code")
-    return str(page.run("return document.querySelector('#code code').textContent"))
+    return str(page.run("return document.querySelector('#code code').textContent")).splitlines()[-1]
 
 
 def same(page: Page, a: pa.Analysis) -> None:

@@ -286,8 +286,8 @@ def test_a_or_b_shows_its_line(page: Page, explorer: str, analysis: pa.Analysis)
     page.click("#tool-pin")
     page.run("pedanova.state.select('optimizer', {labels: ['adam', 'rmsprop']})")
     page.settle()
-    page.until("return document.querySelector('.compare-code') !== null")
-    line = page.text(".compare-code code")
+    page.until("return document.querySelector('.compare-table') !== null")
+    line = page.run("return Object.fromEntries(pedanova.pane.coded())['A|B'].python")
     found = eval(line, {"a": analysis, "pa": pa})
     cells = page.run(
         "return [...document.querySelectorAll('.compare-table tbody tr')].map((row) =>"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
+from pedanova.analysis.options import UNKNOWN, Opening
 from pedanova.analysis.output import Output
 from pedanova.base.lazy import LazyModule
 from pedanova.measures.densities import Densities
@@ -58,6 +59,8 @@ class Analysis(Output):
     data
         The counts. ``data.levels``: ranges of the objective. ``data.tallies``: counts by parameter. ``data.dropped``:
         the number of rows left out. ``data.observations``: the rows (None after ``a + b``, or if no rows were saved).
+    opening
+        How the analysis was opened, as code in Python and in a shell; pages show it.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class Analysis(Output):
     """
 
     data: TrialData
+    opening: Opening = UNKNOWN
 
     def __add__(self, other: Analysis) -> Analysis:
         return Analysis(self.data + other.data) if isinstance(other, Analysis) else NotImplemented
@@ -215,7 +219,9 @@ class Analysis(Output):
         if name is not None:
             ask.check_names([name], self.space)
         options = check_how(how, what="densities", names=tuple(DensityHow.__annotations__))
-        densities = ask.densities_of_all(self.data, replace(Question(target, region, **options), force=True))
+        densities = ask.densities_of_all(
+            self.data, replace(self.data.widened(Question(target, region, **options)), force=True)
+        )
         return densities if name is None else densities[name]
 
     def effects(
@@ -490,7 +496,7 @@ class Analysis(Output):
         198
         """
         inner = self.data.within(*rows, at=at)
-        return self if inner is self.data else Analysis(inner)
+        return self if inner is self.data else Analysis(inner, self.opening.within(rows))
 
     def first(self, rows: int) -> Analysis:
         """Analyse only the first rows, as if the search had ended after them.

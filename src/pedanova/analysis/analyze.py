@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
 from pedanova.analysis.analysis import Analysis
-from pedanova.analysis.options import AnalyzeCall
+from pedanova.analysis.options import AnalyzeCall, Opening, opening_of
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
@@ -71,7 +72,7 @@ def analyze(call: AnalyzeCall) -> Analysis:
     scan = call.scan or Scan()
     request = request_of(call.objective, call, scan.threads)
     counted = count(call.data, request, scan, call.levels, study=call.study, names=call.names)
-    return Analysis(TrialData.of(counted, request.threads))
+    return Analysis(TrialData.of(counted, request.threads), opening_of(call))
 
 
 def request_of(objective: object, options: RowOptions | None = None, threads: int | None = None) -> TableOptions:
@@ -223,4 +224,5 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     """
     from pedanova.analysis.output import read_data
 
-    return Analysis(read_data(path))
+    place = os.fspath(path)
+    return Analysis(read_data(path), Opening(f"pa.load({place!r})", shlex.quote(place)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from pedanova.counting.levels import Levels
 from pedanova.data.options import GROUPED, Option, RowOptions, Scan, option, options_of
@@ -88,6 +90,79 @@ QUESTION = (
     question("force", "answer even if the target has fewer than 5 rows", flag=True),
 )
 BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *TABLE, *QUESTION)}
+
+
+def as_typed(values: Mapping[str, Any], options: Iterable[Option]) -> list[str]:
+    """The options as words of a shell command; options that have their default value are left out."""
+    words: list[str] = []
+    for one in options:
+        value = values.get(one.name, one.typed_default)
+        if value == one.typed_default:
+            continue
+        if one.flag:
+            words.append(one.switch if value else f"--no-{one.switch[2:]}")
+        else:
+            words += [
+                word for each in (value if isinstance(value, list) else [value]) for word in (one.switch, str(each))
+            ]
+    return words
+
+
+class Opening(NamedTuple):
+    """How an analysis was opened, as code: an expression in Python, and the source with its options in a shell.
+
+    An empty text stands for data that exist only in memory. None means that there is no such code.
+    """
+
+    python: str = ""
+    shell: str | None = ""
+
+    def within(self, rows: Sequence[object]) -> Opening:
+        """The same analysis of some of the rows."""
+        texts, plain = [written(one) or "rows" for one in rows], all(isinstance(one, str) for one in rows)
+        python = self.python and f"{self.python}.within({', '.join(texts)})"
+        words = shlex.join(word for one in rows for word in ("--within", str(one)))
+        return Opening(python, f"{self.shell} {words}" if self.shell and plain else None)
+
+
+UNKNOWN = Opening()
+
+
+def opening_of(call: AnalyzeCall) -> Opening:
+    """The call of `analyze` as code, without options that have their defaults."""
+    plain = isinstance(call.data, str | os.PathLike)
+    given = [repr(str(call.data)) if plain else "table", *([] if call.objective is None else [written(call.objective)])]
+    for one in fields(AnalyzeOptions):
+        value = getattr(call, one.name)
+        if value is not None and value != one.default:
+            text = written(value)
+            given.append(None if text is None else f"{one.name}={text}")
+    if None in given:
+        return UNKNOWN
+    flat = {one.name: getattr(call, one.name) for one in fields(AnalyzeOptions)}
+    for kind in GROUPED:
+        if flat[kind] is not None:
+            flat |= {one.name: getattr(flat[kind], one.name) for one in fields(flat[kind])}
+    words = as_typed(flat | {"objective": call.objective}, (OBJECTIVE, *TABLE)) if plain else []
+    return Opening(f"pa.analyze({', '.join(map(str, given))})", shlex.join([str(call.data), *words]) if plain else "")
+
+
+def written(value: object) -> str | None:
+    """A value as Python code; None if it has no short code, such as an array."""
+    kind = next((kind for kind, made in GROUPED.items() if isinstance(value, made)), None)
+    if kind is not None:
+        given = {one.name: getattr(value, one.name) for one in fields(GROUPED[kind])}
+        texts = {one.name: written(given[one.name]) for one in fields(GROUPED[kind]) if given[one.name] != one.default}
+        inner = ", ".join(f"{name}={text}" for name, text in texts.items())
+        return None if None in texts.values() else f"pa.{GROUPED[kind].__name__}({inner})"
+    if isinstance(value, os.PathLike):
+        return repr(os.fspath(value))
+    if isinstance(value, Mapping):
+        parts = [(written(key), written(one)) for key, one in value.items()]
+        return None if any(None in part for part in parts) else f"{{{', '.join(f'{k}: {v}' for k, v in parts)}}}"
+    if isinstance(value, list | tuple | set):
+        return None if any(written(one) is None for one in value) else repr(value)
+    return repr(value) if value is None or isinstance(value, str | bool | int | float) else None
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from pedanova.analysis.options import Opening
 from pedanova.base.files import Attachment
 from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, html_table
@@ -38,6 +39,7 @@ class Output:
     """The base class of `Analysis` that contains its output methods."""
 
     data: TrialData
+    opening: Opening
 
     @property
     def objective(self) -> str:
@@ -212,7 +214,9 @@ class Output:
 
         place = check_output_path(path)  # before the long work
         shown: dict[str, Any] = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, "budget": budget}
-        write_file(place, draw_page(payload_of(self.data, title, questions, **shown, **how)).encode())
+        write_file(
+            place, draw_page(payload_of(self.data, title, questions, opening=self.opening, **shown, **how)).encode()
+        )
         return place
 
     def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:
@@ -242,7 +246,7 @@ class Output:
         """
         from pedanova.report.live.widget import cell_of
 
-        return cell_of(self.data, height=height, live=live, **options)
+        return cell_of(self.data, height=height, live=live, opening=self.opening, **options)
 
     def explore(
         self,
@@ -293,7 +297,8 @@ class Output:
         from pedanova.report.live.server import explore
         from pedanova.report.live.session import Session
 
-        session = Session(self.data, title=title, start=start, options=how, source=source, group=group)
+        about: dict[str, Any] = {"source": source or self.opening.shell, "opening": self.opening.python}
+        session = Session(self.data, title=title, start=start, options=how, group=group, **about)
         return explore(session, port=port, show=open, wait=not in_notebook() if wait is None else wait)
 
 

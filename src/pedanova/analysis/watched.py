@@ -28,7 +28,7 @@ from pedanova.data.vocabulary import STATES, state_word
 from pedanova.errors import Arg, DataError, NoTrialsError, PedanovaError, QueryError, SpaceError, TooFewRowsError
 from pedanova.measures.advice.advise import stop_sentence
 from pedanova.measures.importance import Pass, Standings
-from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.ask import importance_or_wider
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
 from pedanova.report.sentences import joined
@@ -382,7 +382,7 @@ class Watcher:
         for rows in steps:
             try:
                 some = analysis if rows == analysis.rows else analysis.first(rows)
-                ranking = importance_of(some, self.session.start)
+                ranking = importance_or_wider(some, self.session.start, good=False)
             except TooFewRowsError:
                 self._wanted = "too few trials in the target"
                 continue

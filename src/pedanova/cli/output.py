@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from pedanova.analysis.analysis import Analysis
+from pedanova.analysis.options import as_typed
 from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
@@ -25,7 +26,6 @@ from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.cli.parser import BY_COMMAND
 from pedanova.data.observations import Observations
-from pedanova.data.options import Option
 from pedanova.report.sentences import contents_in_words, doubts_in_words, left_out_in_words
 from pedanova.report.terminal.tables import TerminalStyle, draw_notes, in_short
 from pedanova.space.parameters import Space
@@ -142,22 +142,6 @@ def command_line(name: str, options: argparse.Namespace, *words: str, **changed:
     given = vars(options) | changed
     typed = as_typed(given, (option for option in BY_COMMAND[name].options if option.group != "output"))
     return " ".join(map(quoted, ["pedanova", name, shown_place(options.file), *words, *typed]))
-
-
-def as_typed(values: Mapping[str, Any], options: Iterable[Option]) -> list[str]:
-    """The options as words of a shell command; options that have their default value are left out."""
-    words: list[str] = []
-    for option in options:
-        value = values.get(option.name, option.typed_default)
-        if value == option.typed_default:
-            continue
-        if option.flag:
-            words.append(option.switch if value else f"--no-{option.switch[2:]}")
-        else:
-            words += [
-                word for one in (value if isinstance(value, list) else [value]) for word in (option.switch, str(one))
-            ]
-    return words
 
 
 def quoted(text: str) -> str:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, cast
 
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import analyze
-from pedanova.analysis.options import OBJECTIVE, TABLE
+from pedanova.analysis.options import OBJECTIVE, TABLE, AnalyzeCall, as_typed, opening_of
 from pedanova.analysis.watched import Watched, Watcher
 from pedanova.base.terminal import printable
 from pedanova.cli.inputs import as_argument, is_saved, leave_out_group, opened, question_of, table_options
-from pedanova.cli.output import as_typed, complain, emit, line_width, paragraphs, shown_place, wants_colour
+from pedanova.cli.output import complain, emit, line_width, paragraphs, shown_place, wants_colour
 from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.question import DEFAULT, INNER
@@ -76,20 +76,25 @@ def run_explore(options: argparse.Namespace) -> int:
             raise QueryError(Arg("watch"), " is for sources that grow; leave it out for a saved analysis")
         watched = Watched(options.file, as_argument(OBJECTIVE, options.objective), **table_options(options))
         first = cast("TrialData", watched.begin(complain).analysis)
-        serve(explorer_of(first, options, watched))
+        objective = as_argument(OBJECTIVE, options.objective)
+        opening = opening_of(AnalyzeCall(options.file, objective, **table_options(options))).python
+        serve(explorer_of(first, options, opening, watched))
         return 0
-    serve(explorer_of(opened(options).data, options))
+    a = opened(options)
+    serve(explorer_of(a.data, options, a.opening.python))
     return 0
 
 
-def explorer_of(data: TrialData, options: argparse.Namespace, watched: Watched | None = None) -> Explorer:
+def explorer_of(data: TrialData, options: argparse.Namespace, opening: str, watched: Watched | None = None) -> Explorer:
     from pedanova.report.live.server import explore
     from pedanova.report.live.session import Session
 
     how = question_of(options)
     start, group, _ = (how.pop("target"), how.pop("region")), how.pop("group"), how.pop("watch")
     title = options.title or Path(shown_place(options.file)).name
-    session = Session(data, title=title, start=start, options=how, source=source_of(options), group=group)
+    session = Session(
+        data, title=title, start=start, options=how, source=source_of(options), group=group, opening=opening
+    )
     at_end = None if watched is None else Watcher(session, watched).start().close
     return explore(session, port=options.port, show=options.open, wait=False, at_end=at_end)
 

@@ -141,7 +141,7 @@ def test_a_file_cut_short_is_told_and_read_anew(path: Path) -> None:
 def test_too_few_trials_for_a_ranking(tmp_path: Path) -> None:
     path = tmp_path / "trials.csv"
     path.write_text("x,y,loss\n0,0,2\n", encoding="utf-8")
-    append(path, 10, 0)
+    append(path, 4, 0)
     watcher = watcher_of(path)
     watcher.step()
     assert news(watcher)["stable"] == "no ranking yet: too few trials in the target"

@@ -81,11 +81,14 @@ def test_ends_are_values_of_the_objective(a: pa.Analysis) -> None:
     worst_of_the_best = a.trials(limit=60).to_dict()["y"][-1]
     for selection in ({}, ADAM):
         found = answer(a.data, replace(ask(a, selection=selection), **COUNTS))
-        assert found["ends"] == {"target": [None, worst_of_the_best], "region": [None, None]}
+        assert [found["bands"][name]["ends"] for name in ("target", "region")] == [
+            [None, worst_of_the_best],
+            [None, None],
+        ]
     own = answer(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
-    assert own["ends"]["target"][1] != worst_of_the_best
+    assert own["bands"]["target"]["ends"][1] != worst_of_the_best
     values = answer(a.data, replace(ask(a, target={"value": [0.1, 0.5]}), **COUNTS))
-    assert values["ends"]["target"] == [0.1, 0.5]
+    assert values["bands"]["target"]["ends"] == [0.1, 0.5]
 
 
 def test_every_part_speaks_of_the_same_rows(a: pa.Analysis) -> None:
@@ -141,7 +144,7 @@ def test_a_first_answer_of_a_large_table_is_from_a_sample_and_says_so(large: pa.
     assert (quick["sample"], sure["sample"]) == (20_000, None)
     assert quick == answer(large.data, replace(question, **COUNTS), sure=False)  # the same sample again
     assert quick["lines"] == sure["lines"]  # the line is that of the exact answer
-    assert quick["ends"] == sure["ends"]
+    assert quick["bands"] == sure["bands"]
     first, exact = ({row["parameter"]: row["share"] for row in one["importances"]} for one in (quick, sure))
     for name, share in exact.items():
         assert first[name] == pytest.approx(share, abs=0.03)

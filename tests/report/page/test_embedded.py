@@ -65,9 +65,9 @@ def test_answers_lie_under_the_question_that_a_server_would_be_asked(a: pa.Analy
         question = parse_question(one["question"], a.space)
         if one["part"] == "answer":
             again = answers.answer(a.data, replace(question, estimator="counts", draws=50))
-            assert json.loads(json.dumps({**again, "ends": one["answer"]["ends"]})) == one["answer"]
+            assert json.loads(json.dumps({**again, "bands": one["answer"]["bands"]})) == one["answer"]
         if one["part"] == "plane":
-            assert answers.plane(a.data, question, **one["extra"]) == one["answer"]
+            assert answers.plane(a.data, question, **one["extra"]).items() <= one["answer"].items()
 
 
 def test_pairs_are_those_of_the_questions_that_were_asked(a: pa.Analysis) -> None:
@@ -97,13 +97,14 @@ def test_a_page_about_some_of_the_rows(a: pa.Analysis) -> None:
     assert answered(made)[0]["answer"]["importances"] == answers.importance_rows(found.rows)
 
 
-def test_it_opens_at_the_strictest_target_that_has_an_answer(trials: dict[str, np.ndarray]) -> None:
+def test_few_rows_are_answered_as_by_the_command(trials: dict[str, np.ndarray]) -> None:
     few = pa.analyze({name: column[:25] for name, column in trials.items()}, "loss")
     made = payload(few)
-    assert made["facts"]["start"]["target"] == {"part": [0, 0.2]}
-    assert answered(made)[0]["answer"]["refused"]  # what was asked is there, with its reason
-    start = next(one for one in answered(made) if one["question"] == made["facts"]["start"])
-    assert start["answer"]["refused"] is None
+    start = next(one["answer"] for one in answered(made) if one["question"] == made["facts"]["start"])
+    found = few.importance(**{name: value for name, value in QUICK.items() if name in ("estimator", "draws")})
+    assert start["importances"] == answers.importance_rows(found.rows)
+    assert start["bands"]["target"]["words"] == found.target.removeprefix("the ") == "best 20 %"
+    assert any("the answer is for the best 20 %" in note for note in start["notes"])
 
 
 def test_mistakes_are_errors_and_no_refused_answers(a: pa.Analysis) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -162,7 +162,7 @@ def named(name: str) -> str:
 
 def brief_of(data: TrialData, seed: int) -> Brief:
     """Compute all results of the brief; the line of a result that cannot be computed says why."""
-    question = Question(seed=seed, force=True)
+    question = replace(data.widened(Question(seed=seed)), force=True)
     answer = importance_of(data, question)
     lines = [
         line(

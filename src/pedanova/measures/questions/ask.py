@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -161,7 +160,6 @@ def check_names(names: Iterable[object], space: Space) -> None:
             raise UnknownParameterError(unknown_name(name, tuple(space)))
 
 
-WIDER = tuple(Fraction(tenths, 10) for tenths in (2, 3, 5))  # targets to try if one has too few rows
 MOST_RANGES = 2  # ranges of good values in a sentence
 
 
@@ -184,38 +182,23 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
     return replace(result, good=values, doubtful=tuple(doubts))
 
 
-def importance_or_wider(data: TrialData, question: Question) -> Importances:
-    """Like `importance_of`; if a quantile has too few rows, it uses the smallest quantile with enough rows."""
+def importance_or_wider(data: TrialData, question: Question, *, good: bool = True) -> Importances:
+    """Like `importance_of`; a quantile with too few rows is replaced (`TrialData.widened`), and a note says so."""
+    wide = data.widened(question)
     try:
-        return importance_of(data, question, good=True)
+        result = importance_of(data, wide, good=good)
     except TooFewRowsError:
-        query, base = data.resolved(question), data.resolve(question.region, "region")
-        target, words, rows = query.target, query.words, int(query.contrasts[0].region.sum())
-        if not isinstance(target, Region) or target.kind != "quantile" or target.low:
+        if wide is not question or data.quantile_of(question) is None or question.within:
             raise
-        if not getattr(base, "is_all", False) or rows <= LEAST_TARGET:
-            raise
-        wider = sorted({least_part(rows), *WIDER})
-        high = Fraction(target.high or 0)
-    for part in (part for part in wider if part > high):
-        with suppress(QueryError):  # because of ties, it may contain all rows
-            wide = replace(question, target=Region("quantile", None, part), force=True)
-            result = importance_of(data, wide, good=True)
-            if result.rows[0].n_target >= LEAST_TARGET:
-                break
-    else:
-        few = f"{words[0]} of {rows:,} rows are too few. Because of ties, there is no wider target; "
+        few = f"{Region.parse(question.target, 'target')} of {data.rows:,} rows are too few. "
         with explaining(data.notes):
-            raise TooFewRowsError(few, "run more trials, or pass ", Arg("force", True))
-    answered = f"the answer is for {result.target}, the strictest target with enough rows"
-    change = f"{words[0]} of {rows:,} rows are too few; {answered}"
+            words = "Because of ties, there is no wider target; run more trials, or pass "
+            raise TooFewRowsError(f"{few}{words}", Arg("force", True)) from None
+    if wide is question:
+        return result
+    few = f"{Region.parse(question.target, 'target')} of {result.rows[0].n_region:,} rows are too few"
+    change = f"{few}; the answer is for {result.target}, the strictest target with enough rows"
     return replace(result, notes=(Note("question", change, severity="warning"), *result.notes))
-
-
-def least_part(rows: int) -> Fraction:
-    """The shortest decimal that is `LEAST_TARGET` rows of `rows`; parts of a row count as a row."""
-    parts = (Fraction(LEAST_TARGET * 10**k // rows, 10**k) for k in range(1, 30))
-    return next(part for part in parts if part * rows > LEAST_TARGET - 1)
 
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
@@ -337,7 +320,7 @@ def alone_shares(query: ResolvedQuestion) -> dict[str, float]:
 def _with_codes(data: TrialData, question: Question) -> tuple[ResolvedQuestion, Codes, list[Note]]:
     """The question with its counts, codes of the rows that were counted, and notes, to count pairs of parameters."""
     data.observed()  # raises an error if the rows are not available
-    query = data.resolved(question)
+    query = data.resolved(data.widened(question))
     wanted, base = query.values
     query = replace(query, given=query.data.contrasts(wanted, base))
     return query, query.data.codes(wanted, base), replace(query, target=wanted, region=base).notes
@@ -415,7 +398,7 @@ def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None
     """Codes that say which of the rows lie in target and region; None without a target."""
     if question.target is None:
         return None
-    query = data.resolved(question)
+    query = data.resolved(data.widened(question))
     return data.codes(*query.values, rows)
 
 
@@ -610,6 +593,6 @@ def forest_table(
 
 def compare_objectives(data: TrialData, question: Question) -> Comparison[Importances]:
     """The importances for each of several objectives, and for all together."""
-    goals = data.observed().goals
+    goals, question = data.observed().goals, data.widened(question)
     together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
     return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
@@ -37,7 +38,7 @@ from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
 from pedanova.data.column import Mask
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal
-from pedanova.data.regions import Quantile, Region, RowSet, Threshold, as_rows, needs_rows
+from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet, Threshold, as_rows, needs_rows, rank_of
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
@@ -48,6 +49,8 @@ from pedanova.space.parameters import Space
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 MODELLED_ROWS = 2000  # rows of a long table that a model for advice is fitted to
+WIDER = tuple(Fraction(tenths, 10) for tenths in (2, 3, 5))  # targets to try if one has too few rows
+SURELY = 4  # times the fewest rows; such a target is not too small either as a quantile of the space
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -280,7 +283,7 @@ class TrialData:
             return question
         of = "rows" if question.by_rows else question.of
         limits = []
-        for one in (question.target, question.region):
+        for one in (self.widened(replace(question, within=())).target, question.region):
             if not needs_rows(one):
                 band = Region.parse(one, "target")
                 one = (self if sample is None or self.has_counts_for(band) else sample).by_value(band, of)
@@ -291,6 +294,35 @@ class TrialData:
         """The rows that a question selects, and the question about them."""
         asking = self.by_limits(question)
         return self.within(*asking.within, at=(asking.target, asking.region)), replace(asking, within=())
+
+    def widened(self, question: Question) -> Question:
+        """The question, with the strictest target that has enough rows if its target is a quantile with too few rows.
+
+        Only a quantile of all rows, or of all selected rows, is changed. If no target has enough rows, nothing changes.
+        """
+        part = self.quantile_of(question)
+        if part is not None and question.within:
+            inner, asking = self.selected(question)
+            return replace(question, target=inner.widened(asking).target)
+        if part is None or rank_of(part, self.rows) >= SURELY * LEAST_TARGET:
+            return question
+        if self.resolved(question).inside < LEAST_TARGET:
+            for wider in sorted(one for one in {least_part(self.rows), *WIDER} if one > part):
+                wide = replace(question, target=Region("quantile", None, wider))
+                with suppress(QueryError):  # because of ties, it may contain all rows
+                    if self.resolved(wide).inside >= LEAST_TARGET:
+                        return wide
+        return question
+
+    def quantile_of(self, question: Question) -> Fraction | None:
+        """The target as a quantile of all rows, or of all selected rows; None if it is something else."""
+        if question.force or (question.within and question.parts == "all") or self.rows <= LEAST_TARGET:
+            return None
+        if needs_rows(question.target) or needs_rows(question.region):
+            return None
+        target = Region.parse(question.target, "target")
+        usable = target.kind == "quantile" and not target.low and Region.parse(question.region, "region").is_all
+        return Fraction(1 if target.high is None else target.high) if usable else None
 
     def resolved(self, question: Question, given: Sequence[Contrast] | None = None) -> ResolvedQuestion:
         """The question about these rows; `given` are its counts, if they are known already."""
@@ -504,6 +536,12 @@ class TrialData:
             return [(float(end), from_tallies(*self.find(one, region))) for end, one in zip(ends, targets, strict=True)]
         except QueryError:  # because of ties, the wider one contains all rows
             return None
+
+
+def least_part(rows: int) -> Fraction:
+    """The shortest decimal that is `LEAST_TARGET` rows of `rows`; parts of a row count as a row."""
+    parts = (Fraction(LEAST_TARGET * 10**k // rows, 10**k) for k in range(1, 30))
+    return next(part for part in parts if part * rows > LEAST_TARGET - 1)
 
 
 def as_key(value: object) -> Hashable:

@@ -207,6 +207,11 @@ class ResolvedQuestion:
         return None if self.fitted is None else self.fitted.samples
 
     @property
+    def inside(self) -> int:
+        """The number of target rows."""
+        return int(self.contrasts[0].target.sum()) if self.samples is None else self.samples.ranks.size(self.ranges[0])
+
+    @property
     def of_space(self) -> bool:
         """Whether quantiles refer to the space instead of the rows, because a model corrects an adaptive sampler."""
         return self.samples is not None and self.samples.adaptive and self.by_quantile

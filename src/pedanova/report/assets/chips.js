@@ -15,7 +15,7 @@ pedanova.chips = (function () {
   function show(state, answer) {
     rows(answer);
     if (editing) return;
-    const look = JSON.stringify([state.question, state.hidden, answer.ends || null, answer.rows || null]);
+    const look = JSON.stringify([state.question, state.hidden, answer.bands || null, answer.rows || null]);
     if (look === drawn) return;
     drawn = look;
     const focus = document.activeElement && place.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
@@ -66,7 +66,7 @@ pedanova.chips = (function () {
 
   /* Target or region. */
   function band(which, value, answer) {
-    const words = pedanova.objective.wordsOf(which, value, null);
+    const words = pedanova.objective.wordsOf(which, value, answer, false);
     const text = button("", `${which}: ${pedanova.objective.wordsOf(which, value, answer)}. Click to change.`, () => edit(chip, which, plain(value), (typed) => readBand(which, typed)), "chip-text");
     text.append(make("b", "", which), ` ${words}`);
     text.dataset.focus = which;

@@ -3,19 +3,30 @@
 pedanova.code = (function () {
   const { make, byId, button } = pedanova;
   let shown = false;
-  const UNSAID = "This selection cannot be written as a shell command. Use the Python code.";
+  const UNSAID = "This cannot be written as a shell command. Use the Python code.";
   const NAMES = { python: "Python", shell: "Shell", condition: "Selected" };
 
   function mount() {}
 
+  /* The code of the ranking and of the open tab; with the lines that open the data, it runs as it stands. */
   function show(state, answer) {
-    const place = byId("code"), lines = answer.lines || {};
+    const place = byId("code");
     place.hidden = !shown;
     if (!shown || (answer.pending && place.firstChild)) return;
-    const rows = Object.entries(NAMES).filter(([key]) => lines[key]).map(([key, title]) =>
-      make("div", "code-line", make("span", "code-name", title), make("code", "", lines[key]), button("Copy", `Copy: ${title}`, () => copy(lines[key], title))));
-    if (lines.python && !lines.shell) rows.push(make("p", "note", UNSAID));
+    const rows = [...linesOf("Ranking", answer.lines), ...pedanova.pane.coded().flatMap(([title, lines]) => linesOf(title, lines))];
     place.replaceChildren(...(rows.length ? rows : [make("p", "note", "There is no code for this question.")]));
+  }
+
+  const whole = (line) => `${pedanova.facts.opening}\n${line}`;
+
+  function linesOf(heading, lines) {
+    const known = Object.entries(NAMES).filter(([key]) => lines && lines[key]);
+    const rows = known.map(([key, title]) => {
+      const text = key === "python" ? whole(lines[key]) : lines[key];
+      return make("div", "code-line", make("span", "code-name", title), make("code", "", text), button("Copy", `Copy: ${title}, ${heading}`, () => copy(text, title)));
+    });
+    if (rows.length && !lines.shell) rows.push(make("p", "note", UNSAID));
+    return rows.length ? [make("h3", "", heading), ...rows] : [];
   }
 
   async function copy(text, what) {
@@ -62,5 +73,5 @@ pedanova.code = (function () {
   pedanova.tool({ key: "link", label: "Link", title: "Copy a link to this view; the link works only in this browser", press: () => copy(pedanova.state.address(), "Link") });
   pedanova.tool({ key: "save", label: "Save report…", title: "Save this selection as one file that you can send or keep", press: report, when: (facts) => facts.live === "http" });
 
-  return { mount, show, copy, said };
+  return { mount, show, said };
 })();

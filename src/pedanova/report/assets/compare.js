@@ -3,6 +3,7 @@
 pedanova.compare = (function () {
   const { make, set, pane } = pedanova;
   const bar = pedanova.byId("compare"); // above the cards, while a question is pinned
+  pane.coding(bar, () => found && found.lines);
   let asked = "", found = null, by = new Map();
   const isPinned = () => pedanova.state.get().pinned !== null;
   const pin = () => pedanova.state.change({ pinned: isPinned() ? null : pedanova.asked() });
@@ -73,8 +74,7 @@ pedanova.compare = (function () {
     const said = !differs(state) ? "This is A. Change the selection, the target or the region to see B." : found ? found.refused || sentence() : "";
     const open = bar.querySelector("details") ? bar.querySelector("details").open : false;
     pane.clear(bar, make("div", "compare-head", make("div", "", line("A", state.pinned), differs(state) ? line("B", pedanova.asked(state)) : ""), tools),
-      said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null,
-      found && found.lines && differs(state) ? make("p", "compare-code", make("code", "", found.lines.python), pedanova.button("Copy", "Copy the Python code", () => pedanova.code.copy(found.lines.python, "Python"))) : null);
+      said ? set(make("p", found && found.refused ? "refused" : "compare-said", said), { role: "status" }) : null, found && found.rows && differs(state) ? table(open) : null);
   }
 
   function sentence() {

@@ -34,8 +34,7 @@ pedanova.groups = (function () {
     const lost = held.left_out ? ` ${pedanova.plural(held.left_out, "study", "studies")} could not be analysed: the notes say why.` : "";
     const which = pedanova.source.isLive() ? "" : `For ${pane.questionWords(about)}. `;
     pane.said(piece.note, `${which}${held.summary} A target such as the best 10 % is chosen within each study. ◆ marks an importance that clearly differs from the mean of the other studies.${lost}`);
-    const code = make("div", "groups-line", make("code", "", held.lines.python), pedanova.button("Copy", "Copy the Python code", () => pedanova.code.copy(held.lines.python, "Python")));
-    pane.clear(piece.body, pane.scroll(matrix(state)), more(), code, pane.remarks(held.notes));
+    pane.clear(piece.body, pane.scroll(matrix(state)), more(), pane.remarks(held.notes));
   }
 
   /* One line for all studies, then one for each study; columns are parameters, sorted by their mean share. */

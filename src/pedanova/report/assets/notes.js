@@ -23,6 +23,7 @@ pedanova.notes = (function () {
     const list = pedanova.facts.objective.several ? [SEVERAL, ...WORDS] : WORDS;
     words.body.append(make("dl", "words", ...list.flatMap(([word, meaning]) => [make("dt", "", word), make("dd", "", meaning)])));
     fill(ofData, pedanova.facts.notes.map((note) => [note.text, note.severity]), "There are no notes on these data.");
+    pane.coding(words.element, () => ({ python: "a.notes" }));
     element.append(make("div", "notes-grid", make("div", "", ofAnswer.element, ofData.element), words.element));
   }
 

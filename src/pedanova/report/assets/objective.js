@@ -1,10 +1,10 @@
 /* The strip of the objective: its distribution, with the edges of target and region to drag. */
 "use strict";
 pedanova.objective = (function () {
-  const { svg: draw, set, byId, short, percent } = pedanova;
+  const { svg: draw, set, byId, short, percent } = pedanova, said = {}; // said: the last words of each band
   const HEIGHT = 56, TOP = 14, BOTTOM = 40, SIDE = 12;
   const NICE = [0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
-  let root = null, spread = null, handles = {}, width = 0, drawn = "", drawnOf = null;
+  let root = null, spread = null, spreadFor = null, handles = {}, width = 0, drawn = "", drawnOf = null;
 
   /* Convert between a value and the fraction of rows that are at least as good, with points of the distribution. */
   function spreadOf(objective) {
@@ -58,6 +58,15 @@ pedanova.objective = (function () {
 
   const partOf = (band) => endsOf(band)[1];
 
+  /* Whether the answer is about this band; then it says where the band ends. */
+  const isOf = (answer, which, band) => Boolean(answer && answer.bands) && JSON.stringify(answer.question[which]) === JSON.stringify(band);
+
+  function placesOf(which, band, scale, answer) {
+    const at = endsOf(band).map((part) => xOf(part, scale)), { ends } = (isOf(answer, which, band) && answer.bands[which]) || { ends: [null, null] };
+    if (!spread || pedanova.drag.isOn()) return at;
+    return (isDown() ? ends : [...ends].reverse()).map((end, side) => (end === null ? at[side] : Math.min(scale.stop, Math.max(scale.start, scale.x(end)))));
+  }
+
   function xOf(part, scale) {
     if (!spread) return scale.x(Math.max(scale.low, part));
     if (part >= 1) return pedanova.facts.objective.direction === "minimize" ? scale.stop : scale.start;
@@ -68,21 +77,20 @@ pedanova.objective = (function () {
 
   function mount() {
     const { objective } = pedanova.facts;
-    spread = spreadOf(objective);
     root = draw("svg", { height: HEIGHT, class: "strip" });
     set(root, { role: "group", "aria-label": `Objective ${objective.name}: edges of target and region` });
     byId("strip").append(root);
-    for (const event of ["news", "study"]) pedanova.on(event, () => { spread = spreadOf(pedanova.facts.objective); });
     new ResizeObserver(() => pedanova.page.show()).observe(byId("strip"));
   }
 
   function show(state, answer) {
-    const { objective } = pedanova.facts;
+    const objective = answer.reached && !answer.refused ? { ...pedanova.facts.objective, reached: answer.reached } : pedanova.facts.objective; // of the selected rows
     width = byId("strip").clientWidth;
     if (!width) return;
+    if (spreadFor !== objective.reached) [spread, spreadFor] = [spreadOf(objective), objective.reached];
     const scale = scaleOf(objective);
     set(root, { width, viewBox: `0 0 ${width} ${HEIGHT}` });
-    const ends = Object.fromEntries(["target", "region"].map((which) => [which, endsOf(state.question[which]).map((part) => xOf(part, scale))]));
+    const ends = Object.fromEntries(["target", "region"].map((which) => [which, placesOf(which, state.question[which], scale, answer)]));
     if (!handles.target) build();
     const look = JSON.stringify([width, ends]);
     if (look !== drawn || spread !== drawnOf) paint(scale, ends, objective);
@@ -170,22 +178,12 @@ pedanova.objective = (function () {
     set(handle.querySelector("text"), { "text-anchor": x > width - 60 ? "end" : x < 60 ? "start" : "middle", visibility: which === "region" && crowded ? "hidden" : "visible" });
   }
 
-  /* A band in words: "best 10 %, error ≤ 0.031, 100 rows". */
-  function wordsOf(which, band, answer) {
-    const { objective, rungs } = pedanova.facts;
-    const sign = objective.direction === "minimize" ? "≤" : "≥";
-    const rows = answer && answer.rows ? answer.rows[which] : null;
-    const many = rows === null || rows === undefined ? "" : `, ${pedanova.plural(rows, "row")}`;
-    if (band.value) {
-      const [low, high] = band.value;
-      const bounds = [low === null ? "" : `≥ ${short(low)}`, high === null ? "" : `≤ ${short(high)}`].filter(Boolean).join(" and ");
-      return `${objective.name} ${bounds || "anything"}${many}`;
-    }
-    const [from, to] = band.part;
-    if (!from && to >= 1) return `all rows${many}`;
-    const rung = rungs.find((one) => one.part === to);
-    const end = from ? "" : rung && rung.end !== null ? `, ${objective.name} ${sign} ${short(rung.end)}` : spread ? `, ${objective.name} ${sign} ${short(spread.value(to))}` : "";
-    return `${from ? `${percent(from)} to ${percent(to)}` : `best ${percent(to)}`}${end}${many}`;
+  /* A band in words, as it was answered: "best 10 % of these rows, error ≤ 0.031, 100 rows"; while it is dragged, the last words stay. */
+  function wordsOf(which, band, answer, many = true) {
+    const known = isOf(answer, which, band), rows = answer && answer.rows ? answer.rows[which] : null;
+    if (known) said[which] = [answer.bands[which].words, answer.bands[which].limit].filter(Boolean).join(", ");
+    const words = known || (pedanova.drag.isOn() && said[which]) ? said[which] : pedanova.pane.bandWords(band, true).replace(/^the /, "");
+    return `${words}${many && known && rows !== null && rows !== undefined ? `, ${pedanova.plural(rows, "row")}` : ""}`;
   }
 
   let drag = null;

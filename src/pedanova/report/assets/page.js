@@ -320,15 +320,14 @@ pedanova.page = (function () {
     pedanova.tip(line, given.refused ? refusal(given) : given.summary || "");
   }
 
-  const LONGEST = 120; // characters of the sentence
+  const LONGEST = 140; // characters of the sentence
 
   /* The most important parameter with its interval, then the next parameters, up to `LONGEST` characters. */
-  function sentence({ importances, rows }) {
+  function sentence({ importances, rows, bands }) {
     const { pane, percent, nameOf } = pedanova, question = pedanova.asked(), chosen = pane.selectionWords(question);
     const where = !chosen ? "" : chosen.length <= 36 ? `With ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
-    const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1;
-    const among = whole ? "" : ` among ${pane.bandWords(question.region, true)}`;
-    const goal = `whether a row${among} is in ${pane.bandWords(question.target, true)}`;
+    const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1, among = !whole ? ` that ${bands.region.reached}` : "";
+    const goal = `whether a row${among} ${bands.target.reached}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
     if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are ready; the others are being computed.`;
     if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;

@@ -72,7 +72,7 @@ pedanova.sheet = (function () {
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
     const noise = row.significant === false ? " No clear effect: chance alone may explain this importance." : "";
     const part = row.ratio === null ? "" : `, which is ${percent(row.ratio)} of the sum of all importances`;
-    return `The importance for the target (${pedanova.pane.bandWords(pedanova.asked().target, true)}) is ${percent(row.share)}${sure}${part}.${noise}`;
+    return `The importance for the target (${pedanova.objective.wordsOf("target", pedanova.asked().target, last[1], false)}) is ${percent(row.share)}${sure}${part}.${noise}`;
   }
 
   function tip(parameter, density, baseline, scale) {

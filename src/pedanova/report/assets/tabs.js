@@ -63,10 +63,16 @@ pedanova.pane = (function () {
     return `${bandWords(question.target, false)}${region}${chosen ? `; only rows with ${chosen}` : ""}`;
   }
 
+  /* The code of the cards in the open tab: [title, lines] each. */
+  const codes = [];
+  const coding = (element, lines) => codes.push([element, lines]);
+  const coded = () => codes.filter(([element]) => element.isConnected && element.offsetParent).map(([element, lines]) => [(element.querySelector("h3") || { textContent: "A|B" }).textContent, lines()]);
+
   /* Requests a part after each change of the question, and shows the answer; the old answer is pale until then.
      A file may have an answer only for the first question; then that answer is shown, and `moved` is true. */
   function asker(part, element, draw) {
     let shown = null, wanted = null, last = null;
+    coding(element, () => last && last.lines);
     async function ask(question, extra, key) {
       try {
         let found = await pedanova.source.ask(part, question, extra), moved = false;
@@ -206,5 +212,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, clear, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, remarks, roving, rowsOf, cellWords, said, scroll, selectionWords, some, table, ticksOf, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, coded, coding, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, remarks, roving, rowsOf, cellWords, said, scroll, selectionWords, some, table, ticksOf, width };
 })();

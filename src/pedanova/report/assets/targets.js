@@ -9,6 +9,7 @@ pedanova.targets = (function () {
   function mount(element) {
     piece = pane.piece("targets", "Importance by target", { csv: lines, drawing: () => piece.body.querySelector("svg") });
     element.append(piece.element);
+    pane.coding(piece.element, () => Object.fromEntries(["python", "shell"].map((key) => [key, (steps || []).map((step) => (step.lines || {})[key]).filter(Boolean).join("\n")])));
   }
 
   function show(state, answer) {
@@ -47,7 +48,7 @@ pedanova.targets = (function () {
     const from = question.region.part ? question.region.part[0] : 0, sure = !pedanova.source.isLive() || pedanova.facts.rows <= MANY;
     const asks = parts.map((part) => pedanova.source.ask("answer", { ...question, target: { part: [from, part] } }, { sure }, { slot: `targets ${part}` }));
     const given = await Promise.all(asks);
-    const known = given.map((one, i) => (one.refused ? null : { part: parts[i], rows: one.rows.target, of: new Map(one.importances.map((row) => [row.parameter, row])) })).filter(Boolean);
+    const known = given.map((one, i) => (one.refused ? null : { part: parts[i], rows: one.rows.target, lines: one.lines, of: new Map(one.importances.map((row) => [row.parameter, row])) })).filter(Boolean);
     return known.length ? { steps: known } : { refused: (given[0] || {}).refused || "There is no target inside this region." };
   }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, Unpack
 
 from pedanova.counting.goal_plane import tradeoff_of
@@ -16,6 +16,7 @@ from pedanova.measures.questions.ask import (
     densities_of_all,
     effects_within,
     importance_of,
+    importance_or_wider,
     interactions_of,
     pair_plane,
     profile_of,
@@ -85,7 +86,7 @@ class Plots:
         >>> [label.get_text() for label in ax.get_yticklabels()][-1] in a.space
         True
         """
-        importances = importance_of(self._data, Question(target, region, **options))
+        importances = importance_or_wider(self._data, Question(target, region, **options), good=False)
         return draw_importances(importances, ax, metric=metric, nesting=nesting_of(self._data.tallies))
 
     def densities(
@@ -108,8 +109,8 @@ class Plots:
         >>> a.plot.densities(["learning_rate", "units"]).size
         2
         """
-        densities = densities_of_all(self._data, Question(target, region, force=True))
-        ranked = importance_of(self._data, Question(target, region, force=True))
+        asked = replace(self._data.widened(Question(target, region)), force=True)
+        densities, ranked = densities_of_all(self._data, asked), importance_of(self._data, asked)
 
         def draw(name: str, one: Axes, shown: str) -> Axes:
             return draw_densities(densities[name], one, shown, ranked[name])

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from pedanova.errors import MissingLibraryError, PedanovaError
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import How, Question, check_how
-from pedanova.measures.questions.ask import importance_of
+from pedanova.measures.questions.ask import importance_or_wider
 from pedanova.report.live.session import Session
 from pedanova.report.page.html import asset, draw_page
 from pedanova.report.page.question import box_of, box_to_json, chosen_part, parse_question, question_to_json
@@ -60,7 +60,7 @@ class LiveWidget(anywidget.AnyWidget):
     def importance(self, **options: Unpack[How]) -> Importances:
         """The importances for the current question of the page; `options` as in `Analysis.importance`."""
         question = replace(self._parsed(self.question), **check_how(options))
-        return importance_of(self._session.study_of(question), question)
+        return importance_or_wider(self._session.study_of(question), question, good=False)
 
     def _parsed(self, data: Any) -> Question:
         return parse_question(data, self._session.analysis.space, self._session.start)

@@ -18,10 +18,10 @@ from pedanova.measures.question import Question, check_how
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.page.answers import csv_pieces
-from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, payload_of, taken
+from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, payload_of, taken, with_lines
 from pedanova.report.page.facts import MANY, draw_like, page_facts
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.question import box_of, parse_question
+from pedanova.report.page.question import box_of, opened_by, parse_question
 from pedanova.space.parameters import Space
 
 LONGEST_CLIENT = 64
@@ -91,6 +91,8 @@ class Session:
         The source and its options as in a shell command, such as ``trials.csv --objective error``.
     group
         The column that names the study of each row, if studies are shown side by side.
+    opening
+        The call that opened the analysis, such as ``pa.analyze('trials.csv', 'error')``; the page shows it.
     """
 
     def __init__(
@@ -100,10 +102,11 @@ class Session:
         title: str = TITLE,
         start: tuple[object, object] = QUESTIONS[0],
         options: Mapping[str, Any] | None = None,
-        source: str = "",
+        source: str | None = "",
         group: str | None = None,
+        opening: str = "",
     ) -> None:
-        self.title, self.source, self.group = title, source, group
+        self.title, self.source, self.group, self.opening = title, source, group, opening
         target, region = Region.parse(start[0], "target"), Region.parse(start[1], "region")
         self.start = Question(target, region, parts="all", **check_how(options or {}, what="a report"))
         self.watcher: Callable[[], dict[str, Any]] | None = None  # returns the state of a watched source
@@ -128,7 +131,13 @@ class Session:
         now = self._state
         _ = now.analysis.excerpt  # the sample of a large table is drawn before it is needed
         facts = page_facts(now.analysis, self.title, self.start)
-        about = {"live": live, "source": self.source, "version": now.version, "group": self.group}
+        about = {
+            "opening": opened_by(self.opening, now.analysis.objective),
+            "live": live,
+            "source": self.source,
+            "version": now.version,
+            "group": self.group,
+        }
         return facts | about | {"watch": self.watcher is not None, "ask": can_be_asked(now.analysis)}
 
     def request(self, data: Any) -> PageRequest:
@@ -154,6 +163,7 @@ class Session:
             extras["beside"] = self.study_of(extras["other"], now.analysis)
         given = taken(card, {"source": self.source, "column": self.group})
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
+        answer = with_lines(card.name, a, question, request.extras, answer, source=self.source)
         if len(a.tallies) > MANY:
             trim_memory()
         if card.name == "answer" and question.study is not None:  # the distribution of the study's objective
@@ -185,5 +195,6 @@ class Session:
         asking = a.by_limits(question)
         selected = f": {a.selected(asking)[0].rows:,} selected rows" if question.within else ""
         rows: dict[str, Any] = {"within": box_of(question) or None, "study": question.study, "brief": a.rows > LONG}
+        rows |= {"notes": self.analysis.notes, "opening": (self.opening, self.source)}
         asked = [(asking.target, asking.region)]
         return draw_page(payload_of(a, f"{self.title}{selected}", asked, **rows, **question.how))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pedanova.errors import QueryError
 from pedanova.measures.questions.trial_data import TrialData
@@ -54,6 +54,7 @@ def cell_of(
     title: str = TITLE,
     questions: Sequence[tuple[object, object]] = QUESTIONS,
     group: str | None = None,
+    opening: tuple[str, str | None] = ("", ""),
     **options: Unpack[FileOptions],
 ) -> LiveWidget | Widget:
     """A live page for a notebook cell if possible, otherwise a static page."""
@@ -65,6 +66,7 @@ def cell_of(
     if live:
         from pedanova.report.live.notebook import LiveWidget
 
-        return LiveWidget(Session(a, title=title, start=questions[0], options=options, group=group), height=height)
+        about: dict[str, Any] = {"group": group, "opening": opening[0], "source": opening[1]}
+        return LiveWidget(Session(a, title=title, start=questions[0], options=options, **about), height=height)
     note = NO_ROWS if a.observations is None else "" if find_spec("anywidget") is not None else GET_IT
-    return Widget(draw_page(payload_of(a, title, questions, group=group, **options)), height, note)
+    return Widget(draw_page(payload_of(a, title, questions, group=group, opening=opening, **options)), height, note)

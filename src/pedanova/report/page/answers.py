@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial, wraps
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar, cast
@@ -16,10 +18,11 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import short
 from pedanova.base.notes import gathered
 from pedanova.base.table import Cell
 from pedanova.base.threads import RESULTS
-from pedanova.data.regions import Region
+from pedanova.data.regions import Region, percent
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.advice.advise import gains_of
@@ -32,6 +35,7 @@ from pedanova.measures.questions.ask import (
     compare_objectives,
     effects_within,
     importance_of,
+    importance_or_wider,
     interactions_of,
     pair_plane,
     trial_pieces,
@@ -44,7 +48,7 @@ from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
-from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, rounded
+from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, reached_by, rounded
 from pedanova.report.page.question import LAST, USUAL, box_of, labels_by_text, lines_of, question_to_json
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.parameters import Space, in_words
@@ -59,7 +63,7 @@ COLUMNS = (
 
 def asked_of(a: TrialData, question: Question, *options: str) -> tuple[TrialData, Question]:
     """The rows that a question selects, and the question about them with only the `options` that matter."""
-    inner, asking = a.selected(question)
+    inner, asking = a.selected(a.widened(question))
     return inner, Question(asking.target, asking.region, **{name: getattr(question, name) for name in options})
 
 
@@ -95,7 +99,7 @@ def answer(
     sure: bool = True,
     drawn: bool = True,
     names: Sequence[str] | None = None,
-    source: str = "",
+    source: str | None = "",
 ) -> dict[str, Any]:
     """The importances as JSON; `drawn` adds densities, and `sure` adds intervals, p-values and notes.
 
@@ -113,12 +117,15 @@ def answer(
         if sure or question.parts == "selected":
             rows.selected(asking)  # raises an error at once if there are too few rows
     except PedanovaError as error:
-        return result | {"refused": str(error), "lines": None, "ends": None} | counted(a, question)
-    result |= {"sample": None if sample is None else sample.rows, "ends": ends_of(a, question, rows, asking)}
+        return result | {"refused": str(error), "lines": None, "bands": None} | counted(a, question)
+    asked, asking = asking, rows.widened(asking)
+    result |= {"sample": None if sample is None else sample.rows, "bands": bands_of(a, question, rows, asking)}
+    if question.parts == "selected" and question.within and not a.levels.several:
+        result["reached"] = reached_by(rows.selected(asking)[0])  # the strip then shows the selected rows
     result["lines"] = lines_of(asking, source)
     weight = a.rows / rows.rows  # the number of rows that each sampled row represents
     try:
-        table = numbers(rows, asking, weight, sure=sure, names=names)
+        table = numbers(rows, asked, weight, sure=sure, names=names)
         return result | table | ({"densities": drawn_densities(a, rows, question, asking, sure=sure)} if drawn else {})
     except PedanovaError as error:
         return result | {"refused": str(error)} | what_can_be_drawn(a, rows, question, asking, weight)
@@ -169,9 +176,9 @@ def numbers(
     rows: TrialData, asking: Question, weight: float, *, sure: bool, names: Sequence[str] | None = None
 ) -> dict[str, Any]:
     if sure:
-        table, selected = importance_of(rows, asking), rows.selected(asking)[0].rows
+        table, selected = importance_or_wider(rows, asking, good=False), rows.selected(asking)[0].rows
     else:
-        glance = rows.at_once(asking, names)
+        glance = rows.at_once(rows.widened(asking), names)
         table, selected = glance.importances, glance.count
     first = table.rows[0]
     importances = importance_rows(table.rows)
@@ -238,19 +245,34 @@ def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mappin
     return result
 
 
-def ends_of(
-    a: TrialData, question: Question, rows: TrialData, asking: Question
-) -> dict[str, list[float | None]] | None:
-    """The objective values at which the target and the region begin and end, with None for an open end."""
-    if a.levels.several:
-        return None
-    whole = rows.selected(asking)[0] if question.parts == "selected" else a
-    ends = {}
-    for name, band in (("target", asking.target), ("region", asking.region)):
-        limits = Region.parse(band, name)
-        values = whole.by_value(limits, question.of) if whole.has_counts_for(limits) else limits
-        ends[name] = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
-    return ends
+def bands_of(a: TrialData, question: Question, rows: TrialData, asking: Question) -> dict[str, dict[str, Any]]:
+    """Target and region as they were answered: in words for a chip and for a sentence, with limits of the objective.
+
+    The chips, the strip and the headline show these texts, so they have the same digits everywhere.
+    """
+    own = question.parts == "selected" and bool(question.within)
+    whole, bands = rows.selected(asking)[0] if own else a, {}
+    wide = a.widened(question if own else replace(question, within=()))
+    for name, band, asked in (("target", asking.target, wide.target), ("region", asking.region, question.region)):
+        limits, known = Region.parse(band, name), Region.parse(asked, name)
+        counted = not a.levels.several and whole.has_counts_for(limits)
+        values = whole.by_value(limits, question.of) if counted else limits
+        ends = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
+        limit = "" if values.kind != "value" else f"{a.objective} {limits_in_words(*ends)}"
+        part = f"{known}{' of these rows' * (own and not known.is_all)}"
+        chip, said = part.removeprefix("the "), f"is in {part}{f' ({limit})' * bool(limit)}"
+        if known.kind == "quantile" and known.low:
+            chip = f"{percent(Fraction(known.low))} to {percent(Fraction(known.high or 1))}{' of these rows' * own}"
+        if known.kind == "value":
+            chip, said, limit = limit, f"has {limit}", ""
+        bands[name] = {"words": chip, "limit": limit, "reached": said, "ends": ends}
+    return bands
+
+
+def limits_in_words(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return f"≥ {short(low)}" if high is None else f"≤ {short(high)}"
+    return f"= {short(low)}" if low == high else f"from {short(low)} to {short(high)}"
 
 
 SHOWN = 16  # studies that are shown first; more on request
@@ -261,7 +283,14 @@ POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
 
 @refusing
 def side_by_side(
-    a: TrialData, question: Question, *, column: str | None, order: str = "name", limit: int = SHOWN
+    a: TrialData,
+    question: Question,
+    *,
+    column: str | None,
+    order: str = "name",
+    limit: int = SHOWN,
+    source: str | None = "",
+    fixed: tuple[Any, ...] = (),
 ) -> dict[str, Any]:
     """The shares over all studies, and the shares with intervals in each of the first `limit` studies, as JSON."""
     if column is None:
@@ -297,7 +326,7 @@ def side_by_side(
         "total": len(pooled.studies.rows),
         "left_out": len(studies) - len(pooled.answers),
         "notes": [*notes, *map(str, gathered(pooled.notes))],
-        "lines": {"python": python_line(column, question)},
+        "lines": lines_of_groups(question, column, source, fixed),
     }
 
 
@@ -312,18 +341,30 @@ def with_intervals(pooled: Pooling, name: str, studies: Mapping[str, TrialData],
         return plain
 
 
-def python_line(column: str, question: Question) -> str:
-    """The Python code that gives the same numbers: a call of `across`."""
+def lines_of_groups(
+    question: Question, column: str, source: str | None = "", fixed: tuple[Any, ...] = ()
+) -> dict[str, str | None]:
+    """The code that gives the same numbers as `side_by_side`: a call of `across`."""
+    own, within = bool(question.within), (*fixed, *question.within)
     target, region = (Region.parse(one, "target") for one in (question.target, question.region))
     given = [f"group={column!r}", f"target={target.text('python')}"]
     given += [] if region.is_all else [f"region={region.text('python')}"]
-    if question.within:
+    whole = "a" + "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in fixed)
+    if own:
         given.append(f"within={box_of(question)!r}")
         given += [f"parts={question.parts!r}"] if question.parts != "selected" else []
     usual = USUAL | {"draws": None}
-    how = sorted(question.how.items(), key=lambda one: one[0] in LAST)
+    how = sorted(without_paper(question).how.items(), key=lambda one: one[0] in LAST)
     given += [f"{name}={value!r}" for name, value in how if value != usual[name]]
-    return f"pa.across(a, {', '.join(given)})"
+    words = ["--group", column, "--target", target.text("shell")]
+    words += [] if region.is_all else ["--region", region.text("shell")]
+    words += [word for name, value in how if value != usual[name] for word in (f"--{name}", str(value))]
+    shell = (
+        None
+        if within or question.force or source is None
+        else f"pedanova across {source or 'SOURCE'} {shlex.join(words)}"
+    )
+    return {"python": f"pa.across({whole}, {', '.join(given)})", "shell": shell, "condition": None}
 
 
 PLANE = 7  # coarse cells of each parameter on the plane of two

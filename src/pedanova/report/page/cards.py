@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, TypeAlias, Unpack
 
+from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.base.threads import trim_memory
 from pedanova.data.regions import Region
@@ -23,11 +24,13 @@ from pedanova.measures.studies.budgets import budget_name
 from pedanova.report.page import answers
 from pedanova.report.page.facts import MANY, Ladder, facts_of, ladder_of, part_of, rounded
 from pedanova.report.page.question import (
+    CALLS,
     Bounds,
     box_to_json,
     boxed,
     chosen_part,
     lines_of,
+    opened_by,
     parse_question,
     question_to_json,
     study_to_json,
@@ -54,6 +57,9 @@ class FilePlan:
     reduce: bool = True
     budget: str | None = None
     group: str | None = None
+    fixed: tuple[Any, ...] = ()  # rows to which all questions are limited, as in `Question.within`
+    study: tuple[str, str] | None = None
+    source: str | None = ""  # the source and its options as in a shell command
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +209,8 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if plan.group is None:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
-    first = plan.questions[0]
-    yield first, {}, answers.side_by_side(plan.analysis, first, column=plan.group, order=order)
+    first, around = plan.questions[0], {"column": plan.group, "source": plan.source, "fixed": plan.fixed}
+    yield first, {}, answers.side_by_side(plan.analysis, first, order=order, **around)
 
 
 # --- the registry ------------------------------------------------------------------------------------
@@ -245,7 +251,7 @@ CARDS = (
         "groups",
         answers.side_by_side,
         {"order": one_of(*answers.ORDERS), "limit": whole(answers.SHOWN, MOST_ROWS)},
-        ("column",),
+        ("column", "source"),
         needs_rows=True,
         slow=True,
         in_file=groups_in_file,
@@ -301,51 +307,56 @@ def payload_of(
     group: str | None = None,
     study: tuple[str, str] | None = None,
     brief: bool = False,
+    notes: Sequence[Note] | None = None,
+    opening: tuple[str, str | None] = ("", ""),
     **options: Unpack[How],
 ) -> Payload:
     """The facts and answers that a report file contains; `options` are those of `Analysis.importance`.
 
     If `brief` is true, only the answer to the first question has intervals. If there are very many parameters, this is
-    always so, and the file contains only the given questions.
+    always so, and the file contains only the given questions. `opening` is the code that opens the analysis, in Python
+    and in a shell; `notes` are those of the whole table if `a` is a study.
     """
-    fixed = None if within is None and study is None else rows_of_file(within, a.space)
-    facts_on_rows = None if fixed is None else facts_of_rows(within, fixed, a, study)
+    whole, asking, wanted = a, Question(parts="all", **check_how(options, what="a report")), check_questions(questions)
+    fixed = () if within is None else rows_of_file(within, a.space)
+    facts_on_rows = None if within is None and study is None else facts_of_rows(within, fixed, a, study)
     a = a if within is None else a.within(within)
     many = len(a.tallies) > MANY
     if group is not None:
         groups_by(a, group)  # an unusable column is an error before the long work
-    asking, wanted = Question(parts="all", **check_how(options, what="a report")), check_questions(questions)
-    modelled = not asking.by_rows and asking.smoothing == "auto"
-    parts = {part for pair in wanted for part in pair if part}
     rungs = [1] if many and ladder is None else ladder
-    steps = ladder_of(a, parts, rungs, force=asking.force, of=asking.of if modelled else "rows", seed=asking.seed)
+    of = asking.of if not asking.by_rows and asking.smoothing == "auto" else "rows"
+    parts = {part for pair in wanted for part in pair if part}
+    steps = ladder_of(a, parts, rungs, force=asking.force, of=of, seed=asking.seed)
     own = [as_question(a, steps, asking, *one) for one in questions]
+    answered = answers_of_file(a, steps, own, asking, brief=brief or many, one_base=many)
+    if own[0] not in (good := [question for question, result in answered if result["refused"] is None]):
+        alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
+        own[0] = next(alike, own[0])  # too few rows: the strictest target with enough rows is shown first
+    plan = FilePlan(a, steps, own, answered, reduce, budget, group, fixed, study, opening[1])
+    given = file_answers(plan)
+    facts = facts_of(a, title.strip() or TITLE, steps, own[0], whole.notes if notes is None else notes)
+    followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
+    facts |= {"budget": followed, "means": any(one["part"] == "marginal" for one in given)}
+    facts |= {"group": group, "within": facts_on_rows, "opening": opened_by(opening[0], a.objective)}
+    return {"facts": facts, "answers": given}
+
+
+def answers_of_file(
+    a: TrialData, steps: Ladder, own: Sequence[Question], asking: Question, *, brief: bool, one_base: bool
+) -> list[tuple[Question, Answer]]:
+    """The answers to all questions of the sliders, and to the user's `own` questions."""
     bands = [Region.parse(rung.part, "target") for rung in steps.rungs]
     plain = [replace(asking, target=one, region=other) for one, other in combinations(bands, 2)]
-    bases = (asking.baseline,) if many or asking.estimator == "paper" else BASELINES
-    every = distinct(replace(one, baseline=base) for one in (*plain, *own) for base in bases)
-    each = watched(every, "questions of the page", len(every), verb="answering")
+    bases = (asking.baseline,) if one_base or asking.estimator == "paper" else BASELINES
+    every = distinct(replace(one, baseline=base) for one in ([] if one_base else plain) + [*own] for base in bases)
     answered = []
-    for one in each:
-        sure = one == own[0] or not (brief or many)
-        result = answers.answer(a, one, sure=sure)
-        if fixed is not None and result["lines"] is not None:
-            limits = a.by_limits(one)
-            result["lines"] = lines_of(replace(limits, within=(*fixed, *limits.within), study=study))
-        ends = result.get("ends") or {}  # objectives of single rows, of which drawing needs only a few digits
-        blurred = {name: [None if end is None else rounded(end) for end in both] for name, both in ends.items()}
-        answered.append((one, {**result, "ends": blurred or None}))
-    good = [question for question, result in answered if result["refused"] is None]
-    if own[0] not in good:  # if it has too few rows, the strictest target with enough rows is shown first
-        alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
-        own[0] = next(alike, own[0])
-    plan = FilePlan(a, steps, own, answered, reduce, budget, group)
-    given = file_answers(plan)
-    facts = facts_of(a, title.strip() or TITLE, steps, own[0])
-    followed = next((one["answer"]["name"] for one in given if one["part"] == "along"), None)
-    means = any(one["part"] == "marginal" for one in given)
-    facts |= {"budget": followed, "means": means, "group": group, "within": facts_on_rows}
-    return {"facts": facts, "answers": given}
+    for one in watched(every, "questions of the page", len(every), verb="answering"):
+        result = answers.answer(a, one, sure=one == own[0] or not brief)
+        for band in (result["bands"] or {}).values():  # objectives of single rows; drawing needs only a few digits
+            band["ends"] = [None if end is None else rounded(end) for end in band["ends"]]
+        answered.append((one, result))
+    return answered
 
 
 def rows_of_file(within: object, space: Space) -> tuple[Any, ...]:
@@ -374,10 +385,46 @@ def file_answers(plan: FilePlan) -> list[dict[str, Any]]:
     for card in CARDS:
         if card.in_file is not None:
             for question, extra, one in card.in_file(plan):
-                asked = question_to_json(question, plan.analysis.space)
+                asked, data = question_to_json(question, plan.analysis.space), plan.analysis
+                budget = {"budget": plan.budget} if card.name == "along" else {}
+                around = {"fixed": plan.fixed, "study": plan.study, "source": plan.source}
+                one = with_lines(card.name, data, question, {**extra, **budget}, one, **around)
                 given.append({"part": card.name, "question": asked, "extra": dict(extra), "answer": one})
             trim_memory()  # a card may need much memory for a while
     return given
+
+
+def with_lines(
+    name: str,
+    a: TrialData,
+    question: Question,
+    extra: Mapping[str, Any],
+    answer: Answer,
+    *,
+    source: str | None = "",
+    fixed: tuple[Any, ...] = (),
+    study: tuple[str, str] | None = None,
+) -> Answer:
+    """The answer of a card with the code that gives its numbers; `fixed` limits the rows of all questions."""
+    if name not in CALLS or answer["refused"] is not None:
+        return answer
+    asking = a.widened(a.by_limits(question))
+    asking = replace(asking, within=(*fixed, *asking.within), study=study or question.study)
+    given = {key: value for key, value in extra.items() if value is not None}
+    if name in ("pairs", "space"):
+        asking = answers.without_paper(asking)
+    more: dict[str, Any] = {}
+    if name == "pairs" and "names" in given:
+        more = {"params": list(given["names"])}
+    elif name == "plane":
+        more = {"names": [given["first"], given["second"]], "cells": answers.PLANE}
+    elif name == "objectives":
+        more = {"by": "objective"}
+    elif name == "along":
+        asking, more = replace(asking, within=()), {key: given[key] for key in ("budget",) if key in given}
+    elif name == "trials":
+        more = {"params" if key == "names" else key: value for key, value in given.items()}
+    return answer | {"lines": lines_of(asking, source, name, **more)}
 
 
 def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[Any, Any]]:

@@ -5,7 +5,7 @@ numbers are rounded for it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
-from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, percent, sign_of
+from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
@@ -147,16 +147,13 @@ def page_facts(a: TrialData, title: str, start: Question) -> dict[str, Any]:
     return facts_of(a, title, ladder, start) | {"early": early}
 
 
-def facts_of(a: TrialData, title: str, ladder: Ladder, start: Question) -> dict[str, Any]:
-    """All facts that do not change with the question, as JSON."""
+def facts_of(
+    a: TrialData, title: str, ladder: Ladder, start: Question, notes: Sequence[Note] | None = None
+) -> dict[str, Any]:
+    """All facts that do not change with the question, as JSON; `notes` are by default those of the analysis."""
     space, shapes = a.space, bins_for(a)
     short = short_names(tuple(space))
     ends = [None if rung.threshold is None else rounded(rung.threshold) for rung in ladder.rungs]
-    sign = "≤" if sign_of(a.direction) > 0 else "≥"
-
-    def where(end: float | None) -> str:
-        return "" if end is None else f"{a.objective} {sign} {end:g}"
-
     return {
         "title": title,
         "rows": a.rows,
@@ -164,13 +161,13 @@ def facts_of(a: TrialData, title: str, ladder: Ladder, start: Question) -> dict[
         "objective": objective_of(a),
         "parameters": [parameter_of(name, space[name], shapes.get(name), short[name]) for name in space],
         "rungs": [
-            {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end, "where": where(end)}
+            {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end}
             for rung, end in zip(ladder.rungs, ends, strict=True)
         ],
         "start": question_to_json(start, space),
         "notes": [
             {"kind": note.kind, "severity": note.severity, "text": str(note)}
-            for note in shortened([*a.notes, *ladder.notes])
+            for note in shortened([*(a.notes if notes is None else notes), *ladder.notes])
         ],
         "live": False,  # whether the page can ask questions
         "budget": budget_name(a),  # the name of the budget, if the source has one
@@ -179,15 +176,20 @@ def facts_of(a: TrialData, title: str, ladder: Ladder, start: Question) -> dict[
 
 
 def objective_of(a: TrialData) -> dict[str, Any]:
-    points = [] if a.levels.several else spaced(a)
-    ends = [x for x, _ in points]
+    reached = [] if a.levels.several else reached_by(a)
+    ends = [x for x, _ in reached if x is not None]
     return {
         "name": a.objective,
         "direction": a.direction,
         "several": a.levels.several,
-        "reached": [[rounded(x), rounded(y)] for x, y in points],  # (objective, part of the rows at least as good)
+        "reached": reached,
         "log": bool(ends) and min(ends) > 0 and max(ends) / min(ends) > 50,
     }
+
+
+def reached_by(a: TrialData) -> list[list[float | None]]:
+    """Pairs (objective, fraction of the rows that are at least as good) for the page, rounded."""
+    return [[rounded(x), rounded(y)] for x, y in spaced(a)]
 
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:

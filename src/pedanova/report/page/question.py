@@ -10,13 +10,13 @@ import keyword
 import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, get_args
 
 from pedanova.data.regions import LONGEST, Region, as_part, between
 from pedanova.errors import QueryError, unknown_name
-from pedanova.measures.question import DEFAULT, REGION, TARGET, Baseline, PartsOf, Question
+from pedanova.measures.question import DEFAULT, HOW, REGION, TARGET, Baseline, PartsOf, Question
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
 from pedanova.space.values import Label, as_real
 
@@ -207,24 +207,59 @@ ALWAYS = "`"  # a name that contains it cannot be used in a condition
 LAST = ("baseline", "of")
 
 
-def lines_of(question: Question, source: str = "") -> dict[str, str | None]:
-    """The Python call and shell command for a question; a selection that cannot be written is None in `within`."""
-    options = sorted(question.how.items(), key=lambda one: one[0] in LAST)
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The method of `Analysis` that gives the numbers of a card, and the command if there is one."""
+
+    method: str
+    command: str = ""
+    bands: tuple[str, ...] = ("target", "region")
+    options: tuple[str, ...] = HOW
+
+
+CALLS = {
+    "answer": Call("importance", "analyze"),
+    "pairs": Call("interactions", "interactions", options=("estimator", "seed", "of")),
+    "plane": Call("pairs", options=()),
+    "marginal": Call("effects", bands=("region",), options=()),
+    "space": Call("reduce", "reduce", ("target",), ("estimator", "seed")),
+    "gains": Call("gains", "gains", (), ("seed",)),
+    "objectives": Call("compare"),
+    "along": Call("along", "along", ("target",)),
+    "trials": Call("trials", options=("of", "seed")),
+}
+
+
+NAMED = ("plane", "along")  # of these, the target is not the first argument
+
+
+def opened_by(opening: str, objective: str) -> str:
+    """The first lines of the code of a page; `opening` is the call of `analyze`."""
+    call = opening or f"pa.analyze(table, {objective!r})  # table: the data of this page"
+    return f"import pedanova as pa\n\na = {call}"
+
+
+def lines_of(question: Question, source: str | None = "", card: str = "answer", **more: Any) -> dict[str, str | None]:
+    """The Python call and shell command for a card; a selection that cannot be written as a condition has no command.
+
+    `more` are further arguments of the method; the command does not have them, except `budget`.
+    """
+    call = CALLS[card]
+    options = sorted(((name, question.how[name]) for name in call.options), key=lambda one: one[0] in LAST)  # type: ignore[literal-required]
     how = {name: value for name, value in options if value != USUAL[name]}
-    target, region = Region.parse(question.target, "target"), Region.parse(question.region, "region")
+    bands = {name: Region.parse(getattr(question, name), name) for name in call.bands}
+    bands = {name: band for name, band in bands.items() if name == "target" or not band.is_all}
     condition, shell = condition_of(question), None
-    if condition is not None:  # the command that prints the same table; `source` is already quoted
-        words = ["--within", condition] if condition else []
-        words += ["--target", target.text("shell")]
-        words += [] if region.is_all else ["--region", region.text("shell")]
-        for name, value in how.items():
+    if None not in (condition, source) and call.command and not {*more} - {"budget"}:
+        words = ["--within", condition] if condition else []  # `source` is already quoted
+        for name, value in ({name: band.text("shell") for name, band in bands.items()} | more | how).items():
             words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
-        shell = f"pedanova analyze {source or 'SOURCE'} {shlex.join(words)}"
-    bands = [target.text("python"), *([] if region.is_all else [region.text("python")])]
-    given = ", ".join([*bands, *(f"{name}={value!r}" for name, value in how.items())])
+        shell = " ".join(["pedanova", call.command, source or "SOURCE", *map(shlex.quote, words)])
+    texts = [f"{name}=" * (card in NAMED) + band.text("python") for name, band in bands.items()]
+    given = ", ".join([*texts, *(f"{name}={value!r}" for name, value in (more | how).items())])
     whole = "a" if question.study is None else "a.groups({!r})[{!r}]".format(*question.study)
     within = "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in question.within)
-    return {"python": f"{whole}{within}.importance({given})", "shell": shell, "condition": condition or None}
+    return {"python": f"{whole}{within}.{call.method}({given})", "shell": shell, "condition": condition or None}
 
 
 def condition_of(question: Question) -> str | None:
