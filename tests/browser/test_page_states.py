@@ -242,7 +242,7 @@ def test_all_that_matters_is_on_one_screen(page: Page) -> None:
         heads = "return [...document.querySelectorAll('.rank-head > span')].map((one) => one.textContent)"
         assert page.run(heads)[-2:] == ["importance", "ratio"]
         sentence = page.text("#headline")
-        assert "for whether a row is in the best 10 %: importance " in sentence
+        assert "for whether a row is in the best 10 % (loss ≤ 0.3" in sentence
         page.run("pedanova.state.select('x0', {range: [0.01, 0.5]})")
         page.settle()
         assert page.text("#headline").startswith("With x0 0.01 … 0.5: x")

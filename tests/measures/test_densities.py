@@ -80,11 +80,13 @@ def test_good_values_are_those_of_the_lattice(a: pa.Analysis, estimator: str) ->
 def test_spans_of_good_values_are_where_the_words_say(a: pa.Analysis, name: str) -> None:
     density = a.densities(name, estimator="counts")
     drawing, good = density.drawn(), density.good()
-    assert drawing.good_words == ", ".join(one.words for one in good)
+    assert drawing.good_words == ", ".join(one.brief for one in good)
+    above = {int(cell) for cell in np.flatnonzero((drawing.target > drawing.high)[drawing.bins.groups])}
+    assert all(above & {*range(one.start, one.stop)} for one in good)  # what is called more frequent leaves the band
     for low, high in drawing.good:
         if drawing.bins.edges is None:
             words = dict.fromkeys(drawing.bins.labels[int(place)] for place in (low, high))
-            assert " to ".join(words) in drawing.good_words
+            assert " to ".join(words) in ", ".join(one.words for one in good)
         else:
             assert drawing.bins.edges[0] <= low < high <= drawing.bins.edges[-1]
     assert bool(drawing.good) == bool(good)

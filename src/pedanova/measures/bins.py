@@ -330,13 +330,28 @@ class Panel:
                 low, high = (rough(float(end), float(self.edges[0]), float(self.edges[-1])) for end in ends)
         return low if low == high else f"{low} to {high}"
 
-    def good(self) -> list[Good]:
-        """Groups of cells where the target is clearly denser than the region, and at least one row was observed."""
+    def good(self, more: NDArray[np.bool_]) -> list[Good]:
+        """Groups of cells where the target is clearly denser than the region, and at least one row was observed.
+
+        `more` says for each cell of the parameter's grid whether the target is above the band of chance there. A range
+        of a curve contains such a cell, and each bar is one.
+        """
         bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
-        good = [
-            Good(int(bounds[first]), int(bounds[last]), self.span_of(slice(first, last)), target, region)
-            for first, last, target, region in good_ranges(self.target, self.region, ordered=self.scale != "names")
-        ]
+        clear = np.array([more[bounds[i] : bounds[i + 1]].any() for i in range(len(self.cells))])
+        target = self.target if self.is_curve else np.where(clear, self.target, 0.0)
+        good = []
+        for first, last, inside, base in good_ranges(target, self.region, ordered=self.scale != "names"):
+            words = self.span_of(slice(first, last))
+            low, _, high = words.partition(" to ")
+            brief = (
+                words
+                if not high or (first == 0) == (last == len(clear))
+                else f"up to {high}"
+                if first == 0
+                else f"from {low}"
+            )
+            if clear[first:last].any():
+                good.append(Good(int(bounds[first]), int(bounds[last]), words, inside, base, brief))
         return [one for one in good if self.rows is None or self.rows[one.start : one.stop].any()]
 
     def gathered(self, bins: Bins, target: Reals, region: Reals) -> Panel:
@@ -366,6 +381,7 @@ class Good:
     words: str
     target: float  # the part of the target that lies there
     base: float  # the part of the baseline that lies there
+    brief: str = ""  # the same words, with "up to" or "from" if the range ends at a bound
 
 
 def good_ranges(target: Reals, base: Reals, *, ordered: bool) -> list[tuple[int, int, float, float]]:

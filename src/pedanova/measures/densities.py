@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,8 +127,9 @@ class Densities(Table):
         """Good values: groups of cells that are clearly more frequent in the target than in the baseline.
 
         Each group contains a fraction of the target and a fraction of the baseline. The fraction of the target is at
-        least 5 percentage points larger than the fraction of the baseline. A group that no row of the region lies in is
-        left out, even if a model predicts that its values are good.
+        least 5 percentage points larger than the fraction of the baseline, and the target leaves the band of chance
+        that figures show. A group that no row of the region lies in is left out, even if a model predicts that its
+        values are good.
 
         Parameters
         ----------
@@ -139,9 +141,19 @@ class Densities(Table):
         list of Good
             One item for each group of neighbouring cells: its values in words, and the two fractions.
         """
+        bins = bins_of(self.parameter, self.basis.region)
+        parts = parts_in(self, bins, baseline)
+        return self.good_in(bins, parts.target > parts.high, baseline)
+
+    def good_in(self, bins: Bins, more: NDArray[np.bool_], baseline: Baseline) -> list[Good]:
+        """The good values, if the target is above the band of chance in the bins `more`."""
         panels = self.panels(baseline)
-        good = [(one, panel) for panel in panels for one in panel.good()]
-        return [replace(one, words=one.words + f" ({panel.domain})" * (len(panels) > 1)) for one, panel in good]
+        good = [(one, panel) for panel in panels for one in panel.good(more[bins.groups])]
+        behind = {id(panel): f" ({panel.domain})" * (len(panels) > 1) for panel in panels}
+        return [
+            replace(one, words=one.words + behind[id(panel)], brief=one.brief + behind[id(panel)])
+            for one, panel in good
+        ]
 
     def printed(self) -> Printed:
         """A table of at most a dozen lines; neighbouring cells of a long range are merged."""
@@ -246,7 +258,17 @@ class Drawing:
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
-def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
+class Parts(NamedTuple):
+    """The fractions of the rows in each bin (bins,), and the range of the target that chance would give."""
+
+    target: Reals
+    region: Reals
+    uniform: Reals
+    low: Reals
+    high: Reals
+
+
+def parts_in(density: Densities, bins: Bins, baseline: Baseline) -> Parts:
     grid, basis = grid_of(density.parameter), density.basis
     if bins.apart:
         target, region = lattice_parts(basis, bins, density.target, density.region)
@@ -263,11 +285,16 @@ def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
         low, high = chance_band(
             bins, base, region_parts if of_region else prior, grid.blocks, basis, of_region=of_region
         )
-    good = density.good(baseline)
+    return Parts(target, region, uniform, low, high)
+
+
+def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
+    parts = parts_in(density, bins, baseline)
+    good = density.good_in(bins, parts.target > parts.high, baseline)
     more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
-    words = ", ".join(one.words for one in good[:MOST_WORDS]) + more
+    words = ", ".join(one.brief for one in good[:MOST_WORDS]) + more
     spans = _spans(density, bins, good)
-    return Drawing(bins, target, region, uniform, low, high, spans, words)
+    return Drawing(bins, *parts, spans, words)
 
 
 def lattice_parts(basis: Basis, bins: Bins, target: Reals, region: Reals) -> tuple[Reals, Reals]:

@@ -37,7 +37,7 @@ def draw_densities(density: Densities, look: TerminalStyle, row: Importance | No
             drawn = _curve(panel, drawing, colour, room, noise=noise)
         else:
             drawn = _bars(panel, drawing, density.words, colour, width)
-        words = [] if noise else _good(panel, words_of, width)
+        words = [] if noise else _good(panel, drawing, words_of, width)
         scale = "log scale" if panel.scale == "log" and panel.is_curve else ""
         kind = ", ".join(part for part in (panel.domain, scale) if part)
         parts += [part for part in (fill(kind, width), drawn, *words) if part]
@@ -68,13 +68,16 @@ def draw_key(words: tuple[str, str], look: TerminalStyle) -> str:
     return f"{key}\n{fill(meaning, look.width)}"
 
 
-def _good(panel: Panel, words: tuple[str, str], width: int) -> list[str]:
+def _good(panel: Panel, drawing: Drawing, words: tuple[str, str], width: int) -> list[str]:
     """Text on the ranges of good values, with the percentages of target and region in each range."""
     if not panel.is_curve:
         return []
     words = OF_TRIALS.sub("", words[0]), OF_TRIALS.sub("", words[1])
     parts = "({} of {}, {} of {})"
-    ranges = [f"{g.words} {parts.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in panel.good()]
+    before = 0 if panel.bounds is None else int(panel.bounds[0])  # cells of other domains
+    more = np.concatenate([np.zeros(before, dtype=bool), drawing.more[drawing.bins.groups]])
+    good = panel.good(more)
+    ranges = [f"{g.words} {parts.format(percent(g.target), words[0], percent(g.base), words[1])}" for g in good]
     return [fill("Good values: " + "; ".join(ranges), width, "  ")] if ranges else []
 
 
