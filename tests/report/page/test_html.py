@@ -113,7 +113,7 @@ def test_what_is_labelled_exists(tmp_path: Path, trials: dict[str, np.ndarray]) 
 
 
 def test_few_rows_have_a_page_that_says_so(tmp_path: Path) -> None:
-    a = pa.analyze({"x": [1, 2, 3, 4, 5, 6]}, [1.0, 2, 3, 4, 5, 6], params=["x"])
+    a = pa.analyze({"x": [1, 2, 3, 4, 5]}, [1.0, 2, 3, 4, 5], params=["x"])
     text, _ = page_of(a, tmp_path / "r.html", ladder=[0.1, 1.0], force=False)
     refused = [one["answer"]["refused"] for one in data_of(text)["answers"] if one["part"] == "answer"]
     assert all(refused)

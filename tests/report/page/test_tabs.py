@@ -121,7 +121,7 @@ def test_a_file_has_them_for_every_step_of_the_region(a: pa.Analysis) -> None:
     assert made["facts"]["means"] is True
     assert set(given) == {"{'part': [0.0, 0.5]}", "{'part': [0.0, 1.0]}"}
     half = parse_question({"region": {"part": [0, 0.5]}}, a.space)
-    assert given["{'part': [0.0, 0.5]}"] == marginals(a.data, half)
+    assert marginals(a.data, half).items() <= given["{'part': [0.0, 0.5]}"].items()
     assert Session(a.data, options=FAST).ask({"part": "marginal", "question": {"region": {"part": [0, 0.5]}}})[
         "mean"
     ] == pytest.approx(given["{'part': [0.0, 0.5]}"]["mean"])
