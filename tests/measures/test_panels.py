@@ -49,9 +49,11 @@ class TestPanels:
     def test_good_values_are_those_with_more_of_the_target(self) -> None:
         panel = self.panel("linear", 0, 100)
         target = np.where(np.arange(100) < 20, 0.04, 0.0025)
-        one = Panel("x", "", "linear", panel.labels, panel.edges, target, panel.region).good()
+        one = Panel("x", "", "linear", panel.labels, panel.edges, target, panel.region).good(target > 0.01)
         assert [(s.words, round(s.target, 2), round(s.base, 2)) for s in one] == [("0 to 20", 0.8, 0.2)]
-        assert panel.good() == []
+        assert panel.good(np.ones(100, dtype=bool)) == []
+        unclear = Panel("x", "", "linear", panel.labels, panel.edges, target, panel.region)
+        assert unclear.good(np.zeros(100, dtype=bool)) == []  # within the band of chance
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.floats(0, 1))

@@ -209,7 +209,8 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     if plan.group is None:
         return
     order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
-    first, around = plan.questions[0], {"column": plan.group, "source": plan.source, "fixed": plan.fixed}
+    first = plan.questions[0]
+    around: dict[str, Any] = {"column": plan.group, "source": plan.source, "fixed": plan.fixed}
     yield first, {}, answers.side_by_side(plan.analysis, first, order=order, **around)
 
 
@@ -387,7 +388,7 @@ def file_answers(plan: FilePlan) -> list[dict[str, Any]]:
             for question, extra, one in card.in_file(plan):
                 asked, data = question_to_json(question, plan.analysis.space), plan.analysis
                 budget = {"budget": plan.budget} if card.name == "along" else {}
-                around = {"fixed": plan.fixed, "study": plan.study, "source": plan.source}
+                around: dict[str, Any] = {"fixed": plan.fixed, "study": plan.study, "source": plan.source}
                 one = with_lines(card.name, data, question, {**extra, **budget}, one, **around)
                 given.append({"part": card.name, "question": asked, "extra": dict(extra), "answer": one})
             trim_memory()  # a card may need much memory for a while
