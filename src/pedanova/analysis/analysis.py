@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from pedanova.analysis.options import UNKNOWN, Opening
@@ -43,8 +43,8 @@ else:
 class Analysis(Output):
     """The analysis of a table of trials, with one method for each question. Create it with `analyze` or `load`.
 
-    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table. Both
-    analyses need the same space and the same `Levels`. In all examples, `a` is the analysis from the example below.
+    ``len(a)`` is the number of rows that are not dropped. ``a + b`` adds the analyses of two parts of a table, with the
+    same space and the same `Levels`. In all examples, `a` is the analysis from the example below.
 
     Attributes
     ----------
@@ -56,11 +56,9 @@ class Analysis(Output):
         Sentences on what was guessed, dropped or merged; the most important come first.
     plot
         Figures: ``a.plot.importance()``, ``.densities()``, ``.profile()``, ``.pair("lr", "depth")`` …
-    data
+    data, opening
         The counts. ``data.levels``: ranges of the objective. ``data.tallies``: counts by parameter. ``data.dropped``:
-        the number of rows left out. ``data.observations``: the rows (None after ``a + b``, or if no rows were saved).
-    opening
-        How the analysis was opened, as code in Python and in a shell; pages show it.
+        the number of rows left out. ``data.observations``: the rows, if known. ``opening``: the call as code.
 
     Examples
     --------
@@ -151,7 +149,7 @@ class Analysis(Output):
         'units'
         """
         question = Question(target, region, baseline, smoothing, estimator, draws, seed, of, force)
-        of_failure = target == "failed" if isinstance(target, str) else False
+        of_failure = isinstance(target, str) and target == "failed"
         return (failures.importance_of_failure if of_failure else ask.importance_or_wider)(self.data, question)
 
     def profile(
@@ -211,17 +209,15 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> [good.words for good in a.densities("solver").good()]
-        ['adam']
+        >>> [good.words for good in a.densities("epochs").good()]
+        ['15 to 30']
         >>> list(a.densities())[:3]
         ['learning_rate', 'alpha', 'units']
         """
         if name is not None:
             ask.check_names([name], self.space)
         options = check_how(how, what="densities", names=tuple(DensityHow.__annotations__))
-        densities = ask.densities_of_all(
-            self.data, replace(self.data.widened(Question(target, region, **options)), force=True)
-        )
+        densities = ask.densities_of_all(self.data, Question(target, region, **options))
         return densities if name is None else densities[name]
 
     def effects(
@@ -480,8 +476,7 @@ class Analysis(Output):
         Parameters
         ----------
         rows
-            Boxes, conditions, masks or quantiles, in the same form as `region` in `importance`. A row is used only if
-            it meets all of them.
+            Boxes, conditions, masks or quantiles, as for `region` in `importance`; a row must meet all of them.
         at
             Thresholds of the objective that later questions will use, such as ``at_most(0.1)``; this saves time later.
 
@@ -513,8 +508,7 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> len(pa.analyze(pa.demo_trials(), "error").first(100))
+        >>> len(a.first(100))
         100
         """
         return Analysis(self.data.first(rows))

@@ -143,17 +143,7 @@ class Densities(Table):
         """
         bins = bins_of(self.parameter, self.basis.region)
         parts = parts_in(self, bins, baseline)
-        return self.good_in(bins, parts.target > parts.high, baseline)
-
-    def good_in(self, bins: Bins, more: NDArray[np.bool_], baseline: Baseline) -> list[Good]:
-        """The good values, if the target is above the band of chance in the bins `more`."""
-        panels = self.panels(baseline)
-        good = [(one, panel) for panel in panels for one in panel.good(more[bins.groups])]
-        behind = {id(panel): f" ({panel.domain})" * (len(panels) > 1) for panel in panels}
-        return [
-            replace(one, words=one.words + behind[id(panel)], brief=one.brief + behind[id(panel)])
-            for one, panel in good
-        ]
+        return good_in(self, bins, parts.target > parts.high, baseline)
 
     def printed(self) -> Printed:
         """A table of at most a dozen lines; neighbouring cells of a long range are merged."""
@@ -258,6 +248,16 @@ class Drawing:
         return parts if self.bins.widths is None else parts / self.bins.widths
 
 
+def good_in(density: Densities, bins: Bins, more: NDArray[np.bool_], baseline: Baseline) -> list[Good]:
+    """The good values, if the target is above the band of chance in the bins `more`."""
+    panels = density.panels(baseline)
+    good = [(one, panel) for panel in panels for one in panel.good(more[bins.groups])]
+    behind = {id(panel): f" ({panel.domain})" * (len(panels) > 1) for panel in panels}
+    return [
+        replace(one, words=one.words + behind[id(panel)], brief=one.brief + behind[id(panel)]) for one, panel in good
+    ]
+
+
 class Parts(NamedTuple):
     """The fractions of the rows in each bin (bins,), and the range of the target that chance would give."""
 
@@ -290,7 +290,7 @@ def parts_in(density: Densities, bins: Bins, baseline: Baseline) -> Parts:
 
 def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
     parts = parts_in(density, bins, baseline)
-    good = density.good_in(bins, parts.target > parts.high, baseline)
+    good = good_in(density, bins, parts.target > parts.high, baseline)
     more = f" and {len(good) - MOST_WORDS} more" if len(good) > MOST_WORDS else ""
     words = ", ".join(one.brief for one in good[:MOST_WORDS]) + more
     spans = _spans(density, bins, good)

@@ -203,7 +203,7 @@ def importance_or_wider(data: TrialData, question: Question, *, good: bool = Tru
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
     """The densities of every parameter in target, region and space, from the same estimator as `importance`."""
-    return {**data.resolved(question).densities}
+    return {**data.resolved(replace(data.widened(question), force=True)).densities}
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:
