@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -25,8 +25,8 @@ VALUES = 1 << 24  # values of a batch if there are many columns
 FEWEST_ROWS = 1 << 14  # the fewest rows of a batch
 WIDE = 64  # from this many columns on, row groups are read in small pieces
 CHUNK_BYTES = 1 << 16
-CSV_BLOCK = 1 << 25  # bytes
-CSV_PEEK = 1 << 20
+CSV_PEEK = 1 << 25  # bytes that show the types of the columns
+CSV_BLOCK = 1 << 21  # bytes that are read at a time; larger blocks do not fit into the processor's cache
 HIVE_NULL = ("__HIVE_DEFAULT_PARTITION__", *MISSING)  # these mean "no value" in a path
 
 
@@ -81,12 +81,12 @@ def read_batches(
     kind: str,
     names: Sequence[str],
     groups: Sequence[int] | None,
-    words: Sequence[str] = (),
+    types: Mapping[str, Any] | None = None,
     delimiter: str | None = None,
 ) -> Iterator[Records]:
-    """Yield the columns `names` of a file in batches of rows; `words` are columns of a CSV file to read as text."""
+    """Yield the columns `names` of a file in batches of rows; `types` are the types of a CSV file's columns."""
     with complaints(file, kind):
-        for batch in _batches(file, kind, list(names), groups, words, delimiter):
+        for batch in _batches(file, kind, list(names), groups, types or {}, delimiter):
             if batch.num_rows:
                 yield read_frame(batch)
 
@@ -116,7 +116,12 @@ def read_from_afar(
 
 
 def _batches(
-    file: Path, kind: str, names: list[str], groups: Sequence[int] | None, words: Sequence[str], delimiter: str | None
+    file: Path,
+    kind: str,
+    names: list[str],
+    groups: Sequence[int] | None,
+    types: Mapping[str, Any],
+    delimiter: str | None,
 ) -> Iterator[Any]:
     if kind == "Parquet":
         with open_parquet(file, coded=names) as parquet:
@@ -127,7 +132,21 @@ def _batches(
         every = (reader.get_batch(i) for i in range(reader.num_record_batches)) if counted else iter(reader)
         yield from (batch.select(names) for batch in every)
     else:
-        yield from _open_csv(file, delimiter, names, [name for name in words if name in names])
+        yield from _gathered(_open_csv(file, delimiter, names, {name: types[name] for name in names if name in types}))
+
+
+def _gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """Tables of several batches each, because every batch costs the same time, however small."""
+    import pyarrow as pa
+
+    some: list[Any] = []
+    for batch in batches:
+        some.append(batch)
+        if sum(one.num_rows for one in some) >= batch_rows(8 * batch.num_columns):
+            yield pa.Table.from_batches(some)
+            some = []
+    if some:
+        yield pa.Table.from_batches(some)
 
 
 @lru_cache(maxsize=64)
@@ -169,16 +188,16 @@ def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
     return opened(options=pa.ipc.IpcReadOptions(included_fields=wanted))
 
 
-def text_columns(file: Path, kind: str, delimiter: str | None) -> list[str]:
+def csv_types(file: Path, kind: str, delimiter: str | None) -> dict[str, Any]:
+    """The types of the columns of a CSV file, by its first rows; only columns with a value have one."""
     with complaints(file, kind):
-        schema = _open_csv(file, delimiter, layout_of(file, delimiter).names, (), block=CSV_PEEK).schema
-    return [field.name for field in schema if str(field.type) == "string"]
+        schema = _open_csv(file, delimiter, layout_of(file, delimiter).names, {}, block=CSV_PEEK).schema
+    return {field.name: field.type for field in schema if str(field.type) != "null"}
 
 
 def _open_csv(
-    file: Path, delimiter: str | None, names: Sequence[str], words: Sequence[str], *, block: int = CSV_BLOCK
+    file: Path, delimiter: str | None, names: Sequence[str], types: Mapping[str, Any], *, block: int = CSV_BLOCK
 ) -> Any:
-    import pyarrow as pa
     from pyarrow import csv
 
     layout = layout_of(file, delimiter)
@@ -186,7 +205,7 @@ def _open_csv(
         file,
         read_options=csv.ReadOptions(**layout.arrow_options, block_size=block),
         parse_options=arrow_parsing(layout.delimiter, []),
-        convert_options=arrow_conversion(include_columns=list(names), column_types=dict.fromkeys(words, pa.string())),
+        convert_options=arrow_conversion(include_columns=list(names), column_types=dict(types)),
     )
 
 

@@ -66,7 +66,7 @@ class FilePart:
     groups: tuple[int, ...] | None = None  # row groups of a Parquet file; None for all
     keys: tuple[tuple[str, str], ...] = ()  # columns from the path, as in year=2024/
     texts: tuple[str, ...] = ()  # keys that are text in some file, and so in all
-    words: tuple[str, ...] = ()  # columns of CSV files that are text in some file, and so in all
+    types: tuple[tuple[str, Any], ...] = ()  # of the columns of a CSV file; a column that is text in some file is text
     delimiter: str | None = None  # of CSV files; None to detect it
     stamp: Stamp | None = None  # the state of the file when the scan was made
 
@@ -103,7 +103,7 @@ class FilePart:
         file = self.file
         if isinstance(file, ObjectFile):
             return batches.read_from_afar(file, names, self.groups, self.stamp)
-        return batches.read_batches(file, self.kind, names, self.groups, self.words, self.delimiter)
+        return batches.read_batches(file, self.kind, names, self.groups, dict(self.types), self.delimiter)
 
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
@@ -264,7 +264,7 @@ def scan_files(
     lost: list[tuple[str, str]] = []
     keys = {pair for file in files for pair in keys_in(file)}
     present = ((name, parse_text(name, [value])) for name, value in keys if value not in batches.HIVE_NULL)
-    texts = tuple(sorted({name for name, column in present if column.labels is not None}))  # in at least one file
+    words = tuple(sorted({name for name, column in present if column.labels is not None}))  # in at least one file
     far = isinstance(files[0], ObjectFile)
     with ThreadPoolExecutor(min(ASKED_AT_ONCE, len(files)) if far else 1) as pool:  # parallel requests to stores
         looks = [pool.submit(describe, file, kind, delimiter) for file in files]
@@ -288,14 +288,17 @@ def scan_files(
         rows += sum(groups)
         size += 0 if stamp is None else stamp.size
         path = file.url if isinstance(file, ObjectFile) else str(file)
-        parts += [FilePart(path, kind, group, keys_in(file), texts, stamp=stamp) for group in group_rows(groups)]
+        parts += [FilePart(path, kind, group, keys_in(file), words, stamp=stamp) for group in group_rows(groups)]
     if not parts:
         raise DataError(f"{place}: none of {len(files)} files can be read ({lost[0][1]})")
     known = rows if kind == "Parquet" else None
     if kind in ("CSV", "TSV"):
-        text_names = (name for part in parts for name in batches.text_columns(Path(part.path), kind, delimiter))
-        words = tuple(sorted(set(text_names)))
-        parts = [replace(part, words=words, delimiter=delimiter) for part in parts]
+        types = [batches.csv_types(Path(part.path), kind, delimiter) for part in parts]
+        texts = {name: own for some in types for name, own in some.items() if str(own) == "string"}
+        parts = [
+            replace(part, types=tuple((own | texts).items()), delimiter=delimiter)
+            for part, own in zip(parts, types, strict=True)
+        ]
     return TableScan(place, columns, tuple(parts), known, size, tuple(lost))
 
 

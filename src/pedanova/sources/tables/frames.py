@@ -95,6 +95,11 @@ def as_series(values: object) -> Series | None:
 
 
 def read_frame(data: object) -> Records:
+    arrow: Any = sys.modules.get("pyarrow")
+    if arrow is not None and isinstance(data, arrow.RecordBatch | arrow.Table):
+        own = arrow.Table.from_batches([data]) if isinstance(data, arrow.RecordBatch) else data
+        columns = zip(as_names(own.column_names), own.columns, strict=True)
+        return Records({name: _read_arrow(name, column) for name, column in columns})
     frame = _native(_with_index(data))
     notes: tuple[Note, ...] = ()
     if isinstance(frame, nw.LazyFrame):
@@ -107,8 +112,8 @@ def read_frame(data: object) -> Records:
     if not isinstance(frame, nw.DataFrame):
         raise DataError(f"a {type(data).__name__} is not a data frame")
     names = as_names(_names(frame.to_native()))
-    columns = zip(names, frame.iter_columns(), strict=True)
-    return Records({name: read_series(name, series) for name, series in columns}, notes)
+    series = zip(names, frame.iter_columns(), strict=True)
+    return Records({name: read_series(name, one) for name, one in series}, notes)
 
 
 def _with_index(data: Any) -> Any:
@@ -175,15 +180,47 @@ def _read_labels(name: str, series: Series) -> Column:
             cells = zip(native.isna(), native, strict=True)
             return encode(name, (None if missing else str(value) for missing, value in cells))
         return _encode(name, codes, labels)
-    if module == "pyarrow":
-        array = native.combine_chunks() if hasattr(native, "combine_chunks") else native
-        if not hasattr(array, "dictionary"):
-            array = array.dictionary_encode()
-        if hasattr(array, "num_chunks"):
-            array = array.unify_dictionaries().combine_chunks()
-        indices = array.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-        return _encode(name, indices, array.dictionary.to_pylist())
-    return encode(name, series.to_list())
+    return _read_arrow(name, native) if module == "pyarrow" else encode(name, series.to_list())
+
+
+def _read_arrow(name: str, column: Any) -> Column:
+    """A column from a chunked array of pyarrow; its buffers are read directly, because `to_numpy` imports pandas."""
+    from pyarrow import types
+
+    kind = column.type
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+        values, missing = _arrow_values(column, np.dtype(kind.to_pandas_dtype()))
+        if types.is_floating(kind) and missing is not None:
+            values[missing] = np.nan
+        own = as_column(name, values)
+        return own if types.is_floating(kind) else Column(name, own.values, own.labels, missing)
+    if str(kind) not in ("string", "large_string", "string_view") and not types.is_dictionary(kind):
+        return read_series(name, nw.from_native(column, series_only=True))
+    if not types.is_dictionary(kind):
+        column = column.dictionary_encode()
+    array = column.unify_dictionaries().combine_chunks()
+    codes, missing = _arrow_values(array.indices, np.dtype(array.indices.type.to_pandas_dtype()))
+    return _encode(name, codes if missing is None else np.where(missing, -1, codes), array.dictionary.to_pylist())
+
+
+def _arrow_values(column: Any, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """The values of an array of numbers or booleans, and which are null (their value is 0); without nulls, no copy."""
+    chunks = [chunk for chunk in getattr(column, "chunks", [column]) if len(chunk)]
+    pieces = [_bits(chunk, 1) if dtype.kind == "b" else _buffer(chunk, dtype) for chunk in chunks]
+    values = pieces[0] if len(pieces) == 1 else np.concatenate([np.empty(0, dtype), *pieces])
+    if not column.null_count:
+        return values, None
+    missing = np.concatenate([~_bits(chunk, 0) if chunk.null_count else np.zeros(len(chunk), bool) for chunk in chunks])
+    return np.where(missing, dtype.type(0), values), missing
+
+
+def _buffer(chunk: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    return np.frombuffer(chunk.buffers()[1], dtype)[chunk.offset : chunk.offset + len(chunk)]
+
+
+def _bits(chunk: Any, buffer: int) -> NDArray[np.bool_]:
+    packed = np.frombuffer(chunk.buffers()[buffer], np.uint8)
+    return np.unpackbits(packed, count=chunk.offset + len(chunk), bitorder="little")[chunk.offset :].astype(bool)
 
 
 def _encode(name: str, codes: Any, labels: Any) -> Column:

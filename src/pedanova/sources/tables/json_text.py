@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -57,7 +58,7 @@ def _other_tables(plain: object, rows: object) -> list[Note]:
 
 
 def is_table(plain: object) -> TypeGuard[list[Mapping[str, Any]]]:
-    return isinstance(plain, list) and bool(plain) and all(isinstance(row, dict) for row in plain)
+    return isinstance(plain, list) and bool(plain) and all(issubclass(kind, dict) for kind in set(map(type, plain)))
 
 
 def read_trials(files: Sequence[Path], place: str) -> Records:
@@ -95,7 +96,7 @@ def _trials_in(file: Path) -> list[Mapping[str, Any]]:
 
 def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
-    lines = [line for line in text.split("\n") if line.strip()]
+    lines = list(filter(str.strip, text.split("\n")))
     with suppress(ValueError, RecursionError):  # the loop below names the wrong line
         rows = json.loads(f"[{','.join(lines)}]")
         if len(rows) == len(lines) and is_table(rows):
@@ -178,9 +179,9 @@ def read_rows(rows: Sequence[Mapping[Any, Any]], where: str) -> Records:
 def _even_columns(rows: Sequence[Mapping[Any, Any]]) -> dict[Any, list[Any]] | None:
     """The columns, if all rows have the same keys in the same order, and no value is a list or a dict."""
     keys = list(rows[0]) if rows else []
-    if not keys or not all(type(key) is str for key in keys) or any(list(row) != keys for row in rows):
+    if not keys or not all(type(key) is str for key in keys) or not all(map(keys.__eq__, map(list, rows))):
         return None
-    columns = dict(zip(keys, map(list, zip(*(row.values() for row in rows), strict=True)), strict=True))
+    columns = {key: list(map(itemgetter(key), rows)) for key in keys}
     nested = any(issubclass(kind, list | dict) for column in columns.values() for kind in set(map(type, column)))
     return None if nested else columns
 

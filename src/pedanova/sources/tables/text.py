@@ -39,7 +39,7 @@ LONGEST = 1 << 20  # characters of a line that is examined
 NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 # In columns of numbers or booleans these mean "no value"; in other columns they are words, and only "" is missing.
 MISSING = ("", "NA", "N/A", "#N/A", "NaN", "nan", "-nan", "null", "NULL", "None", "none", "n/a", "<NA>")
-BLOCK = 1 << 24  # bytes that are read at a time
+BLOCK = 1 << 22  # bytes that are read at a time; larger blocks do not fit into the processor's cache
 TRUE = ("True", "true", "TRUE")
 FALSE = ("False", "false", "FALSE")
 WHOLE = re.compile(r"-?[0-9]+")  # as pyarrow reads them
@@ -329,22 +329,49 @@ def in_utf8(file: Path) -> Iterator[None]:
 
 def _by_arrow(file: Path, layout: Layout) -> Records:
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
-    comments: list[int] = []
+    quotes, comments = is_packed(file) or holds_quotes(file), 0
+
+    def read(names: Sequence[str], kind: Any = None, point: str = ".") -> dict[str, Any]:
+        nonlocal comments
+        skipped: list[int] = []
+        table = arrow_csv.read_csv(
+            io.BytesIO(read_bytes(file)) if is_packed(file) else file,
+            read_options=arrow_csv.ReadOptions(**layout.arrow_options, block_size=BLOCK),
+            parse_options=arrow_parsing(layout.delimiter, skipped, quotes=quotes),
+            convert_options=arrow_conversion(
+                include_columns=names, column_types=dict.fromkeys(names, kind) if kind else None, decimal_point=point
+            ),
+        )
+        comments = len(skipped)
+        return dict(zip(names, table.columns, strict=True))
+
+    examples = _decimal_commas(file, layout)
+    columns: dict[str, Any] = {}
+    for names in [[*examples], *([name] for name in examples)]:  # together; if that fails, one by one
+        if len(columns) < len(examples):
+            with suppress(pa.ArrowException):  # a column with other cells stays text
+                columns |= read(names, pa.float64(), ",")
+    notes = [_on_decimals(name, examples[name]) for name in columns]
     try:
-        table = _arrow_table(file, layout, comments)
-        types = {field.name: field.type for field in table.schema}
+        others = [name for name in layout.names if name not in columns]
+        columns |= read(others) if others else {}
         # Dates and times stay text, as in Python's reader.
-        times = {name: pa.string() for name, kind in types.items() if pa.types.is_temporal(kind)}
-        table = _arrow_table(file, layout, [], times) if times else table
-        decimals = {name: text for name, text in _decimal_commas(file, layout).items() if types[name] == pa.string()}
-        table, notes = _with_decimals(table, file, layout, decimals)
+        times = [name for name in others if pa.types.is_temporal(columns[name].type)]
+        columns |= read(times, pa.string()) if times else {}
     except pa.ArrowException:
         # Python's reader is slower, but accepts lines of any length and names the faulty one.
         return _by_python(file, layout)
-    if any(pa.types.is_binary(kind) for kind in types.values()):  # pyarrow's type for text that is not UTF-8
+    if any(pa.types.is_binary(column.type) for column in columns.values()):  # pyarrow's type for text that is not UTF-8
         read_text(file)
-    return replace(read_frame(table), notes=(*_on_comments(len(comments)), *notes))
+    table = pa.table({name: columns[name] for name in layout.names})
+    return replace(read_frame(table), notes=(*_on_comments(comments), *notes))
+
+
+def _on_decimals(name: str, example: str) -> Note:
+    words = f"text is read as numbers; for example, {example!r} becomes {float(example.replace(',', '.')):.15g}"
+    return Note("source", words, subject=name, severity="guess")
 
 
 def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
@@ -359,36 +386,6 @@ def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
         for row in rows[::-1]
     )
     return {name: cell for one in clear for name, cell in one.items()}
-
-
-def _with_decimals(table: Any, file: Path, layout: Layout, examples: dict[str, str]) -> tuple[Any, list[Note]]:
-    """Read the columns of `examples` again, as numbers with decimal commas; a column with other cells stays text."""
-    import pyarrow as pa
-
-    notes = []
-    for name in examples:
-        try:
-            numbers = _arrow_table(file, layout, [], {name: pa.float64()}, include_columns=[name], decimal_point=",")
-        except pa.ArrowException:
-            continue
-        table = table.set_column(table.schema.get_field_index(name), name, numbers[name])
-        number = float(examples[name].replace(",", "."))
-        words = f"text is read as numbers; for example, {examples[name]!r} becomes {number:.15g}"
-        notes.append(Note("source", words, subject=name, severity="guess"))
-    return table, notes
-
-
-def _arrow_table(
-    file: Path, layout: Layout, comments: list[int], types: dict[str, Any] | None = None, **options: Any
-) -> Any:
-    from pyarrow import csv as arrow_csv
-
-    return arrow_csv.read_csv(
-        io.BytesIO(read_bytes(file)) if is_packed(file) else file,
-        read_options=arrow_csv.ReadOptions(**layout.arrow_options, block_size=BLOCK),
-        parse_options=arrow_parsing(layout.delimiter, comments, quotes=is_packed(file) or holds_quotes(file)),
-        convert_options=arrow_conversion(column_types=types, **options),
-    )
 
 
 def holds_quotes(file: Path) -> bool:
