@@ -185,7 +185,7 @@ def _read_labels(name: str, series: Series) -> Column:
 
 def _read_arrow(name: str, column: Any) -> Column:
     """A column from a chunked array of pyarrow; its buffers are read directly, because `to_numpy` imports pandas."""
-    from pyarrow import types
+    types = sys.modules["pyarrow"].types
 
     kind = column.type
     if types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
