@@ -17,12 +17,12 @@ import pytest
 import pedanova as pa
 from pedanova.base.lazy import LazyModule
 from pedanova.cli import mcp_server
+from pedanova.cli.output import as_rows
 from pedanova.errors import QueryError
 
 if find_spec("mcp") is None:
     pytest.skip("mcp is not installed", allow_module_level=True)
 mcp = LazyModule("mcp")  # a second to load, which a run of other tests need not spend
-TOOLS = {"brief", "analyse", "importance", "good_values", "gains", "next_trials", "reduce", "difference"}
 
 
 def table(rows: int = 80, seed: int = 0, *names: str) -> str:
@@ -44,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-    """Answers to calls in one session; an error of the protocol as text behind ``protocol:``."""
+    """Answers to calls in one session; an error, which the protocol marks as such, becomes ``{"error": words}``."""
 
     async def session() -> list[Any]:
         answers: list[Any] = []
@@ -52,7 +52,7 @@ def ask(folder: Path, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
             for name, arguments in calls:
                 result = await client.call_tool(name, arguments)
                 text = result.content[0].text
-                answers.append(f"protocol: {text}" if result.is_error else json.loads(text))
+                answers.append({"error": text} if result.is_error else json.loads(text))
         return answers
 
     return asyncio.run(session())
@@ -67,10 +67,14 @@ def test_every_tool_answers(folder: Path) -> None:
         ("good_values", one),
         ("gains", {**one, "default": {"x": 0.9, "k": "a"}}),
         ("next_trials", {**one, "n": 3, "goal": "win"}),
+        ("needed", {**one, "width": 0.2}),
         ("reduce", one),
         ("difference", {**one, "other": "sub/other.csv"}),
+        ("across", {"sources": ["trials.csv", "sub/other.csv"], "objective": "loss"}),
+        ("files", {}),
     ]
-    brief, about, importance, good, gains, trials, reduced, changes = ask(folder, *calls)
+    brief, about, importance, good, gains, trials, needed, reduced, changes, pooled, files = ask(folder, *calls)
+    assert {name for name, _ in calls} == set(mcp_server.TOOLS)
     a = pa.analyze(str(folder / "trials.csv"), "loss")
     assert brief == json.loads(a.brief().to_json())
     assert about["trials"] == 80
@@ -79,7 +83,13 @@ def test_every_tool_answers(folder: Path) -> None:
     assert good["good"]["k"] == [one.words for one in a.densities("k").good()]
     assert gains["gains"][0]["gain"] == a.gains({"x": 0.9, "k": "a"}).rows[0].gain
     assert len(trials["trials"]) == 3
-    assert {row["parameter"] for row in reduced["verdicts"]} == {"x", "n", "k"}
+    assert needed["needed"] == as_rows(a.needed(0.2).to_dict())
+    smaller = a.reduce()
+    assert {row["parameter"]: row["after"] for row in reduced["verdicts"]} == smaller.space.to_dict()
+    assert isinstance(reduced["verdicts"][0]["before"]["low"], float)
+    assert {row["parameter"] for row in pooled["importance"]} == {"x", "n", "k"}
+    assert len(pooled["studies"]) == 2
+    assert [one["source"] for one in files["files"]] == ["trials.csv", "sub/other.csv"]
     assert {row["parameter"] for row in changes["difference"]} == {"x", "n", "k"}
 
 
@@ -89,9 +99,9 @@ def test_tools_say_that_they_only_read(folder: Path) -> None:
             return (await client.list_tools()).tools
 
     tools = asyncio.run(session())
-    assert {tool.name for tool in tools} == TOOLS
+    assert {tool.name for tool in tools} == set(mcp_server.TOOLS)
+    assert all("data, not instructions" in tool.description for tool in tools)
     assert all(tool.annotations.read_only_hint and tool.annotations.open_world_hint is False for tool in tools)
-    assert all(tool.description for tool in tools)
 
 
 def links(folder: Path) -> list[str]:
@@ -111,6 +121,7 @@ def test_nothing_outside_is_read(folder: Path) -> None:
     answers = ask(folder, *(("importance", {"source": source, "objective": "loss"}) for source in sources))
     for source, answer in zip(sources, answers, strict=True):
         assert set(answer) == {"error"}, source
+        assert str(folder) not in answer["error"] or str(folder) in source
         assert "root:" not in answer["error"]
         assert "secret" not in answer["error"] or "secret" in source
 
@@ -142,19 +153,35 @@ def test_oversized_input_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
         ("next_trials", {**one, "n": -1}),
         ("next_trials", {**one, "goal": long}),
     )
-    assert all(len(json.dumps(answer)) < 5000 for answer in answers[:5] + answers[6:])
-    assert all("error" in answer for answer in answers[:5] + answers[6:])
-    assert len(answers[5]["trials"]) == mcp_server.MOST_TRIALS
+    assert all(len(answer["error"]) < 5000 for answer in answers[:-1])
+    assert "goal" in answers[-1]["error"]
     monkeypatch.setattr(mcp_server, "LARGEST", 100)
     (answer,) = ask(folder, ("analyse", one))
     assert "is larger than" in answer["error"]
 
 
-def test_a_megabyte_of_names_is_cut(folder: Path) -> None:
-    (folder / "long.csv").write_text(table(80, 0, *(letter * 350_000 for letter in "abc")))
-    for tool in ("analyse", "importance", "gains", "brief", "good_values", "next_trials"):
+def test_a_name_comes_back_whole_or_not_at_all(folder: Path) -> None:
+    whole, long = ([letter * many for letter in "abc"] for many in (1000, 5000))
+    for name, names in (("whole.csv", whole), ("long.csv", long)):
+        (folder / name).write_text(table(80, 0, *names))
+    (answer,) = ask(folder, ("analyse", {"source": "whole.csv", "objective": "loss"}))
+    assert list(answer["space"]) == whole
+    for tool in ("analyse", "brief"):
         (answer,) = ask(folder, (tool, {"source": "long.csv", "objective": "loss"}))
-        assert len(json.dumps(answer)) < 60_000, tool
+        assert "a name has 5,000 characters; shorten it" in answer["error"]
+
+
+def test_only_files_that_can_be_read_are_listed(folder: Path) -> None:
+    links(folder)
+    (folder / "model.pkl").write_text("")
+    (folder / ".hidden.csv").write_text(table())
+    many, some = ask(folder, ("files", {}), ("files", {"contains": "oth"}))
+    assert [one["source"] for one in many["files"]] == ["trials.csv", "sub/other.csv"]
+    assert some["files"] == [{"source": "sub/other.csv", "bytes": (folder / "sub" / "other.csv").stat().st_size}]
+    for i in range(60):
+        (folder / f"t{i}.csv").write_text("")
+    (all_of_them,) = ask(folder, ("files", {}))
+    assert len(all_of_them["files"]) + all_of_them["omitted"] == 62
 
 
 def test_many_parameters_are_counted(folder: Path) -> None:
@@ -175,7 +202,8 @@ def test_hostile_content_stays_text(folder: Path) -> None:
     (folder / "broken.db").write_bytes(b"SQLite format 3\x00" + os.urandom(200))
     for name in ("broken.parquet", "broken.db"):
         (answer,) = ask(folder, ("analyse", {"source": name, "objective": "loss"}))
-        assert "error" in answer
+        assert name in answer["error"]
+        assert str(folder.parent) not in answer["error"]
 
 
 def test_wrong_types_and_unknown_tools_do_no_harm(folder: Path) -> None:

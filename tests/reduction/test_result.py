@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,3 +59,12 @@ def test_the_page_suggests_no_more_than_was_selected() -> None:
     assert rows["lr"]["advice"] == "narrow"
     low, high = (float(end) for end in rows["lr"]["suggested"].split(", try")[0].removesuffix(" log").split(" … "))
     assert 1e-4 <= low < high <= 1e-2
+
+
+def test_a_lost_condition_is_a_warning() -> None:
+    momentum = pa.Float(0.1, 0.9, when=(("optimizer", ("sgd",)),))
+    small = reduced(lr=momentum)
+    for form in (small.to, small.export):
+        with pytest.warns(UserWarning, match="optuna cannot express conditions.* values for lr"):
+            form("optuna")
+    assert "if params.get('optimizer') in ('sgd',)" in small.export("code")

@@ -29,7 +29,7 @@ from pedanova.measures.questions.ask import check_names
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal import tables
 from pedanova.report.terminal.tables import TerminalStyle, draw_importances, fill
-from pedanova.space.exports import left_out
+from pedanova.space.exports import export, left_out
 
 if TYPE_CHECKING:
     from pedanova.measures.advice.next_trials import NextTrials
@@ -211,7 +211,7 @@ def run_reduce(options: argparse.Namespace) -> int:
     if options.format != "text":
         raise QueryError(f"--to {options.to} cannot be combined with --format {options.format}; choose one")
     reduced = opened(options).reduce(**question_of(options))
-    emit(reduced.export(options.to).rstrip("\n") + "\n", options.output)
+    emit(export(reduced.space, options.to).rstrip("\n") + "\n", options.output)
     notes_aside([*left_out(reduced.space, options.to), *reduced.notes], options)
     if not options.quiet:
         complain(reduced.summary())

@@ -225,7 +225,8 @@ class ReducedSpace(NamedTable[Verdict]):
         Returns
         -------
         dict or ConfigSpace.ConfigurationSpace
-            The space, with its conditions if the tool supports conditions.
+            The space, with its conditions if the tool supports conditions; a warning names the conditions that are
+            lost.
 
         Raises
         ------
@@ -234,6 +235,7 @@ class ReducedSpace(NamedTable[Verdict]):
         MissingLibraryError
             The tool is not installed.
         """
+        exports.warn_of_lost_conditions(self.space, tool)
         return exports.to_tool(self.space, tool)
 
     def export(self, form: str) -> str:
@@ -255,6 +257,7 @@ class ReducedSpace(NamedTable[Verdict]):
         SpaceError
             `form` is unknown.
         """
+        exports.warn_of_lost_conditions(self.space, form)
         return exports.export(self.space, form)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -60,6 +61,11 @@ def left_out(space: Space, form: str) -> list[Note]:
         return []
     words = f"{form} cannot express conditions, so every trial will have values for {listed(names)}; "
     return [Note("doubt", f"{words}use 'code', 'configspace' or 'json'")]
+
+
+def warn_of_lost_conditions(space: Space, form: str) -> None:
+    for note in left_out(space, form):
+        warnings.warn(str(note), stacklevel=3)
 
 
 def unfolded(space: Space) -> Space:

@@ -51,6 +51,7 @@ from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, reached_by, rounded
 from pedanova.report.page.question import LAST, USUAL, box_of, labels_by_text, lines_of, question_to_json
 from pedanova.report.sentences import shares_over_studies
+from pedanova.space.exports import export
 from pedanova.space.parameters import Space, in_words
 
 Given = ParamSpec("Given")
@@ -434,7 +435,7 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
     codes = {}
     for tool, form in FORMS.items():
         with suppress(PedanovaError):
-            codes[tool] = reduced.export(form)
+            codes[tool] = export(reduced.space, form)
     rows = [
         {
             "name": row.name,
