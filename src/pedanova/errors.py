@@ -101,13 +101,7 @@ class PedanovaError(Exception):
         return in_python(self.words)
 
     def in_shell(self) -> str:
-        """The message with options written as on the command line: ``--target`` instead of ``target=``.
-
-        Returns
-        -------
-        str
-            One line.
-        """
+        """The message with options written as on the command line: ``--target`` instead of ``target=``."""
         return in_shell(self.words)
 
     @property

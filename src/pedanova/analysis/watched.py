@@ -363,14 +363,14 @@ class Watcher:
         analysis = update.analysis or self.session.analysis
         if update.analysis is not None or self._ranked_rows is None:
             said += self._ranked(analysis)
-        self.update = update if update.analysis is not None else self._counted(update)
+        if update.analysis is not None or self.update is None:
+            self.update = update
+        else:
+            self.update = replace(self.update, finished=update.finished, running=update.running)
         if update.analysis is None and not said:
             return False
         self.session.renew(analysis, said)
         return True
-
-    def _counted(self, now: Update) -> Update:
-        return now if self.update is None else replace(self.update, finished=now.finished, running=now.running)
 
     def _ranked(self, analysis: TrialData) -> list[str]:
         """Update the ranking, and return sentences on parameters that are now ahead of others."""

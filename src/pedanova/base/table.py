@@ -124,13 +124,7 @@ class Table:
         return [name for name in object.__dir__(self) if name[0] != "_" and name not in self.internal]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        """The columns by name, with all digits.
-
-        Returns
-        -------
-        dict of str to list
-            One list per column, with one value per row.
-        """
+        """The columns by name, each a list with one value per row, with all digits."""
         return columns_of(self.rows) | {key: [getattr(row, key) for row in self.rows] for key in self.also}
 
     def printed(self) -> Printed:
@@ -165,11 +159,6 @@ class Table:
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas data frame.
 
-        Returns
-        -------
-        pandas.DataFrame
-            The columns of `to_dict`.
-
         Raises
         ------
         MissingLibraryError
@@ -182,13 +171,7 @@ class Table:
         return pd.DataFrame(self.to_dict())
 
     def to_csv(self) -> str:
-        """The columns of `to_dict` as CSV, with a header.
-
-        Returns
-        -------
-        str
-            Lines.
-        """
+        """The columns of `to_dict` as CSV, with a header."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         columns = self.to_dict()
@@ -197,26 +180,14 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        """The printed table in Markdown.
-
-        Returns
-        -------
-        str
-            Lines.
-        """
+        """The printed table in Markdown."""
         lines = [[cell.translate(MARKDOWN) for cell in line] for line in (self.header(), *self.lines())]
         head, *rows = laid_out(lines, least=3)
         rule = ["-" * (width_of(cell) - (i > 0)) + ":" * (i > 0) for i, cell in enumerate(head)]
         return "".join(f"| {' | '.join(line)} |\n" for line in (head, rule, *rows))
 
     def to_latex(self) -> str:
-        """The printed table in LaTeX, as a `tabular` with booktabs rules.
-
-        Returns
-        -------
-        str
-            Lines.
-        """
+        """The printed table in LaTeX, as a `tabular` with booktabs rules."""
         body = [" & ".join(cell.translate(LATEX) for cell in row) + r" \\" for row in self.lines()]
         head = " & ".join(name.translate(LATEX) for name in self.header()) + r" \\"
         shape = "l" + "r" * (len(self.header()) - 1)
@@ -224,23 +195,11 @@ class Table:
         return "\n".join([*begin, head, r"\midrule", *body, *end]) + "\n"
 
     def to_text(self) -> str:
-        """The printed table as text, for a terminal.
-
-        Returns
-        -------
-        str
-            Lines.
-        """
+        """The printed table as text, for a terminal."""
         return text_table(self.printed())
 
     def summary(self) -> str:
-        """The answer in one or two sentences.
-
-        Returns
-        -------
-        str
-            Sentences with rounded numbers.
-        """
+        """The answer in one or two sentences."""
         return self.heading()
 
     def heading(self) -> str:

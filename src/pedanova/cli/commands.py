@@ -90,19 +90,14 @@ def run_analyze(options: argparse.Namespace) -> int:
         return f"{words}\n\n{look.titled('Importance by objective', table, BEST_ROWS)}"
 
     unseen = options.quiet and options.format != "json"  # notes are not printed
-    stop = "" if unseen else stop_words(a, result, options.seed)
+    stop = ""
+    if not unseen and first_stays(result.rows):  # the module is needed only for this advice
+        from pedanova.measures.advice.advise import stop_sentence
+
+        stop = stop_sentence(a.data, result, options.seed)
     own = [*result.notes, *([Note("answer", stop)] if stop else [])]
     more = {"space": a.space.to_dict(), "good_values": dict(result.good)}
     return answer(options, result, drawn, a=a, more=more, notes=[*own, *a.notes], aside=own, gap="\n")
-
-
-def stop_words(a: Analysis, result: Importances, seed: int) -> str:
-    """The advice to stop, if more trials would hardly change the answer; otherwise empty."""
-    if not first_stays(result.rows):
-        return ""
-    from pedanova.measures.advice.advise import stop_sentence
-
-    return stop_sentence(a.data, result, seed)
 
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:

@@ -129,17 +129,12 @@ def likely_objectives(columns: Mapping[str, Column]) -> list[str]:
 
     If there are none, numeric columns with a general name such as `value` or `objective`.
     """
-    named = [name for name in columns if _tells_result(name)]
-    numbers = [name for name in named if _differs(name, columns[name])]
+    named = [name for name in columns if (last_telling(name) or ("",))[0] in RESULTS]
+    numbers = [name for name in named if words_of(name)[-1] not in SPREAD and _differs(name, columns[name])]
     others = [words_of(name) for name in columns if name not in numbers]
     if any(words[0] in BEFORE_RESULTS or words[-1] in SPREAD for words in others):  # what a standard error belongs to
         numbers = numbers if any((SPREAD - {"min", "max"}).isdisjoint(words_of(name)) for name in numbers) else []
     return numbers or [name for name in columns if words_of(name) in PLAIN_NAMES and _differs(name, columns[name])]
-
-
-def _tells_result(name: str) -> bool:
-    telling = last_telling(name)
-    return telling is not None and telling[0] in RESULTS and words_of(name)[-1] not in SPREAD
 
 
 def _differs(name: str, column: Column) -> bool:

@@ -312,19 +312,11 @@ def as_parts(chosen: Iterable[object]) -> list[Fraction]:
 
 LONGEST = 10_000
 ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
 MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt,
-    ast.Gt: ast.Lt,
-    ast.LtE: ast.GtE,
-    ast.GtE: ast.LtE,
-    ast.Eq: ast.Eq,
-    ast.NotEq: ast.NotEq,
-}
+    ast.Lt: ast.Gt, ast.Gt: ast.Lt, ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Eq: ast.Eq, ast.NotEq: ast.NotEq,
+}  # fmt: skip
 # Text in quotes is not changed; text in backticks is a name.
 QUOTED = re.compile(r"""('(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`([^`]+)`""")
 EXAMPLE = "write it like this: epochs >= 10 and optimizer == 'adam'"
@@ -384,18 +376,13 @@ class Reader:
                 return join.reduce([self.truth(value) for value in values])  # type: ignore[no-any-return]
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return ~self.truth(operand)
-            case ast.Compare():
-                return self.comparison(node)
+            case ast.Compare(left=left, ops=ops, comparators=others):  # a chain is evaluated pair by pair
+                pairs = zip([left, *others[:-1]], ops, others, strict=True)
+                return np.logical_and.reduce([self.pair(*pair) for pair in pairs])  # type: ignore[no-any-return]
             case ast.Name():
                 return self.boolean(self.column(node))
             case _:
                 raise self.refusal(node)
-
-    def comparison(self, node: ast.Compare) -> Mask:
-        """Evaluate a comparison; chains such as ``1e-4 <= lr < 1e-2`` are evaluated pair by pair."""
-        sides = [node.left, *node.comparators]
-        pairs = zip(sides[:-1], node.ops, sides[1:], strict=True)
-        return np.logical_and.reduce([self.pair(*pair) for pair in pairs])  # type: ignore[no-any-return]
 
     def pair(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Mask:
         if not isinstance(left, ast.Name) and isinstance(right, ast.Name) and type(op) in MIRRORED:

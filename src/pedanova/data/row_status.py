@@ -310,7 +310,8 @@ def _are_runs(runs: NDArray[np.int64], step: str, columns: Mapping[str, Column])
     if again.any() or not 1 < many <= len(runs) / LEAST_STEPS:
         return False
     others = (column.values[order] for name, column in columns.items() if name != step)
-    return any(_is_setting_of(values, np.append(True, ~same)) for values in others)
+    changes = (values[1:] != values[:-1] for values in others)
+    return any(change.any() and not change[same].any() for change in changes)
 
 
 def _possible_runs(step: str, columns: Mapping[str, Column], objective: object) -> Iterator[NDArray[np.int64]]:
@@ -335,12 +336,6 @@ def _trend(runs: NDArray[np.int64], steps: NDArray[Any], scores: NDArray[Any]) -
     weights = [len(own) - 1 for _, own in long]
     chance = len(long) / sum(weights)
     return (float(np.average(squares, weights=weights)) - chance) / (1 - chance)
-
-
-def _is_setting_of(values: NDArray[Any], starts: Mask) -> bool:
-    """Whether a column changes between runs but never during a run; `starts` marks the first row of each run."""
-    changes = values[1:] != values[:-1]
-    return bool(changes.any()) and not changes[~starts[1:]].any()
 
 
 def failed_by_flag(columns: Mapping[str, Column], objective: object) -> Column | None:

@@ -359,25 +359,17 @@ def _given(
     return Choice(space, (*notes, *more))
 
 
-def middle_of(values: NDArray[Any]) -> float:
-    """The median, as `np.median` computes it, but without its slow import."""
-    both = [(len(values) - 1) // 2, len(values) // 2]
-    return float(np.partition(values, both)[both].mean())
-
-
 def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     """A warning if half of the values lie at the low end of a linear range, and a log scale fits them better."""
-    if (
-        not isinstance(parameter, Float | Int)
-        or parameter.log
-        or column.is_coded
-        or column.values.dtype.kind not in "iuf"
-    ):
+    if not isinstance(parameter, Float | Int) or parameter.log:
+        return None
+    if column.is_coded or column.values.dtype.kind not in "iuf":
         return None
     finite = column.values[:: max(1, len(column.values) // SOME_ROWS)]
     finite = finite[np.isfinite(finite)]
     corner = parameter.low + CORNER * (parameter.high - parameter.low)
-    if not len(finite) or middle_of(finite) > corner:
+    middle = [(len(finite) - 1) // 2, len(finite) // 2]  # `np.median` has a slow import
+    if not len(finite) or np.partition(finite, middle)[middle].mean() > corner:
         return None
     low, high = finite.min().item(), finite.max().item()
     if not _log_scale(finite, low, high)[0]:
@@ -408,7 +400,10 @@ def _guessed(
     roles = {name: role for name, role in roles.items() if name in names}
     step = step_of_one_run(columns, roles)
     if step is not None:
-        raise DataError(*_one_run(step, columns[step]))
+        ends = columns[step].values[~columns[step].absent()][[0, -1]].tolist()
+        words = f"the rows are the curve of one run ({step} {ends[0]:g} to {ends[1]:g}), but an analysis compares "
+        remedy = "several runs; give a table with one row for each run, or the folder of all runs; if the rows are "
+        raise DataError(words, remedy, "trials, pass ", Arg("exclude", step))
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
     _check_evidence(space, columns, roles, sure=request.yes)
     space, conditions = _with_conditions(space, columns, evidence)
@@ -446,13 +441,6 @@ def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) ->
         if epochs or all(one.is_smooth for one in settings if len(one.texts) != 1):
             return name
     return None
-
-
-def _one_run(step: str, column: Column) -> tuple[Word, ...]:
-    low, high = (column.values[~column.absent()][end].item() for end in (0, -1))
-    words = f"the rows are the curve of one run ({step} {low:g} to {high:g}), but an analysis compares several runs; "
-    remedy = "give a table with one row for each run, or the folder of all runs; if the rows are trials, pass "
-    return words, remedy, Arg("exclude", step)
 
 
 def _with_conditions(space: Space, columns: Mapping[str, Column], evidence: ColumnEvidence) -> tuple[Space, list[Note]]:

@@ -31,7 +31,7 @@ def noncentrality(statistic: float, freedom: float, chance: float) -> float:
     return float(chndtrinc(statistic, freedom, chance)) if chdtr(freedom, statistic) > chance else 0.0
 
 
-def pearson(target: NDArray[np.int64], region: NDArray[np.int64]) -> tuple[float, int]:
+def pearson(target: NDArray[Any], region: NDArray[Any]) -> tuple[float, int]:
     """Pearson's chi-square statistic, which compares target rows with other region rows, and its degrees of freedom."""
     inside, rows = float(target.sum()), float(region.sum())
     filled = region > 0

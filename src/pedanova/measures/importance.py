@@ -190,11 +190,6 @@ class Importances(ShareTable[Importance]):
     def in_full(self) -> Importances:
         """The same table, printed with the additional columns ratio, divergence and raw share.
 
-        Returns
-        -------
-        Importances
-            The same table with ``full`` set.
-
         Examples
         --------
         >>> import pedanova as pa
@@ -235,11 +230,6 @@ class Importances(ShareTable[Importance]):
 
     def headline(self) -> str:
         """The most important parameter and its importance, in one sentence.
-
-        Returns
-        -------
-        str
-            The first sentence of the output.
 
         Examples
         --------

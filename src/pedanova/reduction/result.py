@@ -58,13 +58,7 @@ class Verdict:
     beyond: Bounds = (None, None)
 
     def suggested(self) -> str:
-        """Describe the new domain, and wider bounds to try; the text is empty if nothing changes.
-
-        Returns
-        -------
-        str
-            A few words.
-        """
+        """Describe the new domain, and wider bounds to try; the text is empty if nothing changes."""
         if self.after is None:
             return "never active"
         (now, values), before = ((in_words(d), len(values_of(d))) for d in (self.after, self.before))

@@ -334,13 +334,7 @@ class Space(Mapping[str, Parameter]):
         return hash(tuple(self._parameters.items()))
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """The space as plain values for JSON; `Space.from_dict` reads them.
-
-        Returns
-        -------
-        dict
-            The domain of each parameter, by name.
-        """
+        """The domain of each parameter as plain values for JSON; `Space.from_dict` reads them."""
         return {name: parameter_to_dict(parameter) for name, parameter in self.items()}
 
     @classmethod

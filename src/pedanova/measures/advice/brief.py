@@ -17,7 +17,7 @@ from pedanova.errors import PedanovaError
 from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.gains import Gains
 from pedanova.measures.advice.needed import FIRST_STAYS, Needed
-from pedanova.measures.importance import OF_TRIALS, Importance, Importances, reached_in_words
+from pedanova.measures.importance import OF_TRIALS, Importances, beats_chance, reached_in_words
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of
 from pedanova.measures.questions.trial_data import TrialData
@@ -114,25 +114,13 @@ class Brief(Table):
         return [self.column(key, attrgetter(key), kind="words") for key in ("topic", "text", "call")]
 
     def to_json(self) -> str:
-        """The brief as JSON; `Brief.schema` describes it.
-
-        Returns
-        -------
-        str
-            A JSON object.
-        """
+        """The brief as JSON; `Brief.schema` describes it."""
         about = {"version": 1, "objective": self.objective, "direction": self.direction, "trials": self.trials}
         return json.dumps(about | {"lines": [asdict(row) for row in self.rows]}, indent=1, ensure_ascii=False) + "\n"
 
     @staticmethod
     def schema() -> dict[str, Any]:
-        """The JSON schema of `to_json`.
-
-        Returns
-        -------
-        dict
-            A schema as on json-schema.org.
-        """
+        """The JSON schema of `to_json`."""
         return SCHEMA
 
     def to_text(self) -> str:
@@ -204,19 +192,15 @@ def attempt(words: Callable[[], str]) -> str:
 
 
 def matters_in_words(answer: Importances) -> str:
-    sure = clear_rows(answer)[:NAMED]
+    sure = [row for row in answer.rows if beats_chance(row)][:NAMED]
     noise = [named(row.name) for row in answer.rows if row.significant is False]
     parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in sure]
     words = ", ".join(parts) or "no parameter has a clear effect (all effects may be due to chance)"
     return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
 
 
-def clear_rows(answer: Importances) -> list[Importance]:
-    return [row for row in answer.rows if row.significant is not False and row.varied]
-
-
 def where_in_words(data: TrialData, answer: Importances, question: Question) -> str:
-    clear = clear_rows(answer)[:LOCATED]
+    clear = [row for row in answer.rows if beats_chance(row)][:LOCATED]
     densities = densities_of_all(data, question) if clear else {}
     parts = []
     for row in clear:

@@ -116,13 +116,7 @@ class NextTrials(Table):
         return columns | {"expected": [row.expected for row in self.rows], "reason": [row.reason for row in self.rows]}
 
     def to_json(self) -> str:
-        """The trials as a JSON list. Each trial is an object with its values and ``pedanova_next``.
-
-        Returns
-        -------
-        str
-            A JSON list.
-        """
+        """The trials as a JSON list. Each trial is an object with its values and ``pedanova_next``."""
         return json.dumps([{**row.values, **row.attributes} for row in self.rows], indent=1, ensure_ascii=False) + "\n"
 
     def printed(self) -> Printed:

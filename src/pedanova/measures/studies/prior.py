@@ -181,13 +181,7 @@ class SearchPrior(NamedTable[ParameterPrior]):
         return configurations
 
     def to_json(self) -> str:
-        """The prior as JSON.
-
-        Returns
-        -------
-        str
-            The space, and for every parameter the values (or edges of cells) with the probability of each.
-        """
+        """The prior as JSON: the space, and the probability of every value, or of every cell between two edges."""
         plain: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             grid = grid_of(row.parameter)

@@ -25,7 +25,7 @@ from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
 from pedanova.measures.chance.ranked_rows import mixed
 from pedanova.measures.densities import Densities
-from pedanova.measures.distributions import LEVEL, NORMAL, chi2_tail, holm
+from pedanova.measures.distributions import LEVEL, NORMAL, chi2_tail, holm, pearson
 from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances, is_clear
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import CommonSpace, same_cells
@@ -137,12 +137,7 @@ def two_samples(one: NDArray[np.int64], two: NDArray[np.int64], bins: int = BINS
         return 1.0
     wanted = max(2, min(bins, smaller // LEAST))
     groups = quantile_groups(both, wanted)
-    table = np.stack([np.bincount(groups, weights=part, minlength=wanted) for part in (one, two)])
-    table = table[:, table.sum(axis=0) > 0]
-    if table.shape[1] < 2:
-        return 1.0
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / table.sum()
-    return chi2_tail(float(np.sum((table - expected) ** 2 / expected)), table.shape[1] - 1)
+    return chi2_tail(*pearson(np.bincount(groups, weights=one), np.bincount(groups, weights=both)))
 
 
 Ends: TypeAlias = tuple[float | None, float | None]
