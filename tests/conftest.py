@@ -13,6 +13,7 @@ from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy, and for every program that a test starts
 os.environ.update(COLUMNS="100", LINES="24")  # lines break alike in every terminal
+os.environ.setdefault("RAY_TMPDIR", "/tmp")  # the name of Ray's socket has at most 107 bytes, and TMPDIR may be long
 
 import numpy as np
 import pytest

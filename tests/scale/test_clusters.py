@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -36,8 +39,11 @@ def asked_in_words(direction: str) -> pa.Space:
 
 @contextmanager
 def workers(count: int) -> Iterator[Any]:
+    """Workers of Dask; their sockets lie in a short folder, because the name of a socket has at most 107 bytes."""
     distributed = need("distributed")
     with (
+        tempfile.TemporaryDirectory(dir="/tmp") as short,
+        patch.dict(multiprocessing.current_process()._config, tempdir=short),  # type: ignore[attr-defined]
         distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, dashboard_address=None, memory_limit=0
         ) as cluster,

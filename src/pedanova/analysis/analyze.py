@@ -224,5 +224,5 @@ def load(path: str | os.PathLike[str]) -> Analysis:
     """
     from pedanova.analysis.output import read_data
 
-    place = os.fspath(path)
-    return Analysis(read_data(path), Opening(f"pa.load({place!r})", shlex.quote(place)))
+    data, place = read_data(path), os.fspath(path)
+    return Analysis(data, Opening(f"pa.load({place!r})", shlex.quote(place)))

@@ -134,8 +134,8 @@ def opening_of(call: AnalyzeCall) -> Opening:
     given = [repr(str(call.data)) if plain else "table", *([] if call.objective is None else [written(call.objective)])]
     for one in fields(AnalyzeOptions):
         value = getattr(call, one.name)
-        if value is not None and value != one.default:
-            text = written(value)
+        text = written(value)  # compared as text, because arrays cannot be compared
+        if value is not None and text != written(one.default):
             given.append(None if text is None else f"{one.name}={text}")
     if None in given:
         return UNKNOWN
@@ -151,8 +151,8 @@ def written(value: object) -> str | None:
     """A value as Python code; None if it has no short code, such as an array."""
     kind = next((kind for kind, made in GROUPED.items() if isinstance(value, made)), None)
     if kind is not None:
-        given = {one.name: getattr(value, one.name) for one in fields(GROUPED[kind])}
-        texts = {one.name: written(given[one.name]) for one in fields(GROUPED[kind]) if given[one.name] != one.default}
+        every = {one.name: (written(getattr(value, one.name)), written(one.default)) for one in fields(GROUPED[kind])}
+        texts = {name: text for name, (text, default) in every.items() if text != default}
         inner = ", ".join(f"{name}={text}" for name, text in texts.items())
         return None if None in texts.values() else f"pa.{GROUPED[kind].__name__}({inner})"
     if isinstance(value, os.PathLike):

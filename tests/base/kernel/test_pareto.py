@@ -155,12 +155,12 @@ class TestAnalysis:
         data = {"who": np.arange(8), "a": EXAMPLE[:, 0], "b": EXAMPLE[:, 1]}
         space = {"who": pa.Ordinal(list(range(8)))}
         a = pa.analyze(data, ["a", "b"], space=space)
-        assert np.flatnonzero(a.densities("who", 0.25, smoothing="none").target).tolist() == [0, 2]
+        assert np.flatnonzero(a.densities("who", 5 / 8, smoothing="none").target).tolist() == [0, 1, 2, 3, 5]
         assert a.importance(0.25, **COUNTS)["who"].n_target == 2
         assert a.importance(3 / 8, **COUNTS)["who"].n_target == 3
         assert a.objective == "a, b"
         up = pa.analyze(data | {"a": -data["a"]}, ["a", "b"], space=space, direction=["maximize", "minimize"])
-        assert np.flatnonzero(up.densities("who", 0.25, smoothing="none").target).tolist() == [0, 2]
+        assert np.flatnonzero(up.densities("who", 5 / 8, smoothing="none").target).tolist() == [0, 1, 2, 3, 5]
 
     def test_two_mirrored_objectives_find_the_same_parameter(self) -> None:
         random = np.random.default_rng(0)
