@@ -43,9 +43,9 @@ def test_public_names_exist_and_are_documented() -> None:
     assert pedanova.results.__all__ == [
         "AblationPath", "Across", "Along", "Amount", "Brief", "BriefLine", "Comparison", "Densities",
         "Difference", "Differences", "Effect", "Effects", "Estimate", "Evidence", "ForestEffects", "Gain",
-        "Gains", "Importance", "Importances", "Interaction", "Interactions", "Marginal", "Needed",
-        "NeededTrials", "NextTrial", "NextTrials", "PathStep", "Profile", "ReducedSpace", "Seeds", "StopAdvice",
-        "StudyDifferences", "Verdict",
+        "Gains", "History", "Importance", "Importances", "Interaction", "Interactions", "LearningCurves",
+        "Marginal", "Needed", "NeededTrials", "NextTrial", "NextTrials", "PathStep", "Profile", "ReducedSpace",
+        "Seeds", "StopAdvice", "StudyDifferences", "Verdict",
     ]  # fmt: skip
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pedanova.nothing  # noqa: B018

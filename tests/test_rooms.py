@@ -54,7 +54,7 @@ OPTIONAL = {  # library → the only modules that may import it
     "threadpoolctl": {"base.threads"},
     "yaml": {"sources.reader"},
     "python_calamine": {"sources.tables.files"},
-    "matplotlib": {"report.figures.draw"},
+    "matplotlib": {"report.figures.draw", "report.figures.trials"},
     "cupy": {"scale.cuda.device"},
     "optuna": {"integrations.optuna", "space.exports"},
     "ConfigSpace": {"space.exports"},

@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, list[str]]] = {  # page: title and names; what is p
             "base.table.Table", "results.Importances", "results.Importance", "results.Profile", "results.Densities",
             "results.Interactions", "results.Interaction",
             "results.Effects", "results.Effect", "results.Marginal", "results.ForestEffects",
-            "forest_effects", "results.Comparison", "Trials",
+            "forest_effects", "results.Comparison", "Trials", "results.History", "results.LearningCurves",
         ],
     ),
     "studies": (

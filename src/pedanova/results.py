@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pedanova.analysis.studies import Across, StudyDifferences
+from pedanova.data.history import History, LearningCurves
 from pedanova.measures.advice.brief import Brief, BriefLine
 from pedanova.measures.advice.gains import AblationPath, Amount, Gain, Gains, PathStep
 from pedanova.measures.advice.needed import Estimate, Needed, NeededTrials, StopAdvice
@@ -36,10 +37,12 @@ __all__ = [
     "ForestEffects",
     "Gain",
     "Gains",
+    "History",
     "Importance",
     "Importances",
     "Interaction",
     "Interactions",
+    "LearningCurves",
     "Marginal",
     "Needed",
     "NeededTrials",

@@ -17,6 +17,7 @@ from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
 from pedanova.counting.few_rows import hidden, sample_from, sample_kept
 from pedanova.counting.store import Stored, read_tallies, write_tallies
+from pedanova.data.history import History, LearningCurves, curves_of, goal_named
 from pedanova.data.observations import rows_from, rows_kept
 from pedanova.data.trials import Trials
 from pedanova.errors import FormatError, PedanovaError
@@ -120,6 +121,80 @@ class Output:
         question = Question(target, region, of=of, seed=seed)
         shown = {"sort": sort, "descending": descending, "offset": offset, "limit": limit, "sample": sample}
         return ask.trial_table(self.data, question, params=params, **shown)  # type: ignore[arg-type]
+
+    def history(
+        self,
+        target: object = None,
+        region: object = DEFAULT.region,
+        *,
+        objective: str | None = None,
+        params: Sequence[str] | None = (),
+        of: str = DEFAULT.of,
+        seed: int = DEFAULT.seed,
+    ) -> History:
+        """The trials in the order in which they were run, with the best so far; also failed and pruned trials.
+
+        Parameters
+        ----------
+        target, region, of, seed
+            As in `trials`.
+        objective
+            The objective, if the analysis has several; None for the first.
+        params
+            The parameters to list with each trial; None for all.
+
+        Returns
+        -------
+        History
+            A table with the columns ``"best"`` and ``"state"``; ``.plot()`` draws it.
+
+        Examples
+        --------
+        >>> import pedanova as pa
+        >>> pa.analyze(pa.demo_trials(), "error").first(30).history(params=["units"])
+        error of 30 trials: the best, 0.0264, at row 13:
+        row   error  units
+        ───  ──────  ─────
+        0       0.9      6
+        1     0.143      7
+        10   0.0334     26
+        13   0.0264     30
+        """
+        question = Question(target, region, of=of, seed=seed)
+        return ask.history_table(self.data, question, objective=objective, params=params)
+
+    def curves(self, objective: str | None = None) -> LearningCurves:
+        """The intermediate values of all trials, if the log has them; also of failed and pruned trials.
+
+        Parameters
+        ----------
+        objective
+            The objective, if the analysis has several; None for the first.
+
+        Returns
+        -------
+        LearningCurves
+            One entry for every reported value; ``.plot()`` draws them.
+
+        Raises
+        ------
+        QueryError
+            The source has no intermediate values, or rows were selected.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> import pedanova as pa
+        >>> study, space = optuna.create_study(), {"x": optuna.distributions.FloatDistribution(0, 1)}
+        >>> for x in (0.1, 0.5, 0.9):
+        ...     steps = {1: 1.0, 2: x}
+        ...     trial = optuna.create_trial(params={"x": x}, distributions=space, value=x, intermediate_values=steps)
+        ...     study.add_trial(trial)
+        >>> pa.analyze(study).curves().to_dict()["step"]
+        [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]
+        """
+        observed = self.data.observed()
+        return curves_of(observed, goal_named(observed, objective))
 
     def save(self, path: str | os.PathLike[str], *, rows: bool | None = None) -> None:
         """Save the analysis in a small file; `load` reads the file, and the loaded analysis gives the same answers.
@@ -308,7 +383,21 @@ def _draw_importances(result: Importances, ax: Any, *, metric: str) -> Any:
     return draw_importances(result, ax, metric=metric)
 
 
+def _draw_history(result: History, ax: Any) -> Any:
+    from pedanova.report.figures.trials import draw_history
+
+    return draw_history(result, ax)
+
+
+def _draw_curves(result: LearningCurves, ax: Any) -> Any:
+    from pedanova.report.figures.trials import draw_curves
+
+    return draw_curves(result, ax)
+
+
 PAINTERS[Importances] = _draw_importances
+PAINTERS[History] = _draw_history
+PAINTERS[LearningCurves] = _draw_curves
 
 
 def read_data(path: str | os.PathLike[str]) -> TrialData:

@@ -36,6 +36,7 @@ class Observations:
     idle: frozenset[str] = frozenset()  # parameters whose condition is true in no row
     restricted: bool = False  # whether rows were selected, so that they do not represent the whole space
     trials: NDArray[Any] | None = None  # (rows,) the trial number, if it is known
+    ended: NDArray[np.uint8] | None = None  # (rows,) how each trial ended, as an index of `row_status.ENDINGS`
     default: Mapping[str, Label] = field(default_factory=dict)  # the tool's default of each parameter
     designed: bool = False  # whether `next_trials` proposed some trials, which are not evenly spread
     origin: Origin | None = None  # the table before rows were dropped; None if rows were selected later
@@ -74,6 +75,7 @@ def describe_outside(column: Column, placed: Column, parameter: Parameter) -> st
 
 
 MOST_ROWS = 1_000_000
+PER_ROW = ("order", "keep", "trials", "ended")
 
 
 def rows_kept(observed: Observations) -> Attachment:
@@ -95,7 +97,7 @@ def rows_kept(observed: Observations) -> Attachment:
         goals.append(
             {"name": goal.name, "direction": goal.direction, "column": goal.column, "made_of": list(goal.made_of)}
         )
-    for name in ("order", "keep", "trials"):
+    for name in PER_ROW:
         array = getattr(observed, name)
         if array is not None:
             arrays[name] = array
@@ -141,7 +143,7 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
         raise FormatError("has rows without an objective")
     placed, notes, idle = place_columns(space, {name: table[name] for name in space}, table)
     more: dict[str, Any] = {"designed": bool(about.get("designed", False))} | {
-        name: arrays[name] for name in ("order", "keep", "trials") if name in arrays
+        name: arrays[name] for name in PER_ROW if name in arrays
     }
     return Observations(
         placed, goals, space, table, tuple(notes), idle=idle, restricted=bool(about["restricted"]), **more

@@ -24,6 +24,7 @@ from pedanova.data.records import Records, mark_columns
 from pedanova.data.regions import Region, RowSet, as_rows, cut_at
 from pedanova.data.row_status import (
     IF_DIVERGED,
+    LEFT_OUT,
     NO_OBJECTIVE,
     RowStatus,
     average,
@@ -67,7 +68,8 @@ def choose_rows(columns: Columns, rows: int, request: TableOptions) -> ChosenRow
     if isinstance(where, RowSet):
         left = status.keep & where.mask
         note = Note("rows", f"only {where.words} are used: ", Count(left.sum()), " of ", Count(len(left)))
-        status = replace(status, keep=left, notes=(*status.notes, note))
+        ended = np.where(where.mask, status.ended, np.uint8(LEFT_OUT))
+        status = replace(status, keep=left, ended=ended, notes=(*status.notes, note))
     infinite = _infinite_notes(goals, status.undecided)
     goals, ranks = ranked_within(goals, columns, request.blocks, status.undecided) if request.blocks else (goals, [])
     return ChosenRows(goals, status, (*status.notes, *infinite, *ranks), where)
@@ -99,7 +101,7 @@ def place(rows: ChosenRows, space: Space, columns: Columns) -> Observations:
     elif status.worst.any():
         order = status.ordered(rows.goals[0].values)
     keep = None if status.keep.all() else status.keep
-    return replace(observed, order=order, keep=keep)
+    return replace(observed, order=order, keep=keep, ended=status.ended)
 
 
 def prepare(records: Records, request: TableOptions) -> tuple[Observations, tuple[Note, ...]]:
@@ -166,8 +168,9 @@ def _collapse(
     words = f"{before:,} rows have {after:,} different configurations; the {how} objective per configuration is used"
     if before == after:
         words = f"no configuration occurs twice in {before:,} rows; to average over seeds, exclude the column of seeds"
-    ends = RowStatus(keep, worst, (*status.notes, Note("rows", words)))
-    ends = ends.end(unknown, request.reading.nan, NO_OBJECTIVE, *IF_DIVERGED)
+    ended = np.where(keep, np.uint8(0), status.ended[firsts])
+    ends = RowStatus(keep, worst, ended, (*status.notes, Note("rows", words)))
+    ends = ends.end(unknown, "no objective", request.reading.nan, NO_OBJECTIVE, *IF_DIVERGED)
     same = replace(request, params=list(choice.space), exclude=None)
     again = choose_space(tuple(fewer.columns), goals, same, TableColumns(fewer.columns, ends.keep))
     gone = [note for note in choice.notes if note not in again.notes and note.kind == "unused"]

@@ -35,6 +35,8 @@ from pedanova.data.vocabulary import (
 from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
 
 NO_OBJECTIVE = "have no objective (NaN)"
+ENDINGS = ("complete", "pruned", "failed", "unfinished", "infeasible", "no objective")  # how a trial can end
+LEFT_OUT = 255  # in place of an ending: the row was not chosen
 RANKS_WORST = "ranks them as the worst"
 IF_DIVERGED: tuple[Word, ...] = (" (if they diverged, ", Arg("nan", "worst", of="Reading"), f" {RANKS_WORST})")
 MANY = 0.1  # if more than this part of the rows is dropped, the note is a warning
@@ -52,6 +54,7 @@ class RowStatus:
 
     keep: Mask
     worst: Mask
+    ended: NDArray[np.uint8]  # how each trial ended, as an index of `ENDINGS`
     notes: tuple[Note, ...] = ()
 
     @property
@@ -65,13 +68,17 @@ class RowStatus:
         order[self.worst] = np.nan
         return order
 
-    def end(self, rows: Mask, ending: str, what: str, *remedy: Word) -> RowStatus:
+    def end(self, rows: Mask, how: str, ending: str, what: str, *remedy: Word) -> RowStatus:
         """Drop the given rows if `ending` is "drop", otherwise let them count as the worst; add a note."""
         struck = rows & self.undecided
+        ended = self.marked(struck, how)
         notes = (*self.notes, ended_note(int(np.count_nonzero(struck)), len(rows), what, ending, *remedy))
         if ending == "drop":
-            return replace(self, keep=self.keep & ~struck, notes=notes)
-        return replace(self, worst=self.worst | struck, notes=notes)
+            return replace(self, keep=self.keep & ~struck, ended=ended, notes=notes)
+        return replace(self, worst=self.worst | struck, ended=ended, notes=notes)
+
+    def marked(self, rows: Mask, how: str) -> NDArray[np.uint8]:
+        return np.where(rows, np.uint8(ENDINGS.index(how)), self.ended)
 
 
 def ended_note(count: int, rows: int, what: str, ending: str, *remedy: Word) -> Note:
@@ -84,28 +91,28 @@ def status_of_rows(
     goals: tuple[Goal, ...], table: Mapping[str, Column], reading: Reading, feasible: object = None
 ) -> RowStatus:
     rows = len(goals[0].values)
-    status = RowStatus(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool))
+    status = RowStatus(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool), np.zeros(rows, dtype=np.uint8))
     if reading.state is not None:
         states = states_of(reading.state, table, rows)
-        status = status.end(states == "unfinished", "drop", "are unfinished")
+        status = status.end(states == "unfinished", "unfinished", "drop", "are unfinished")
         failed = states == "failed"
         what = f"failed{_shared_score(goals, failed & status.undecided)}{_by_column(reading.state)}"
-        status = status.end(failed, reading.failed, what)
+        status = status.end(failed, "failed", reading.failed, what)
         if reading.pruned == "last":
-            count = Count(np.sum((states == "pruned") & status.keep))
-            note = Note("rows", count, " pruned rows are included; their objective is their last value")
-            status = replace(status, notes=(*status.notes, note))
+            pruned = (states == "pruned") & status.keep
+            note = Note("rows", Count(np.sum(pruned)), " pruned rows are included; their objective is their last value")
+            status = replace(status, ended=status.marked(pruned, "pruned"), notes=(*status.notes, note))
         else:
             pruned = states == "pruned"
             known = all(not np.isnan(goal.values[pruned]).all() for goal in goals)
             how, ends = ("last", "includes them with their last value") if known else ("worst", RANKS_WORST)
             remedy = " (", Arg("pruned", how, of="Reading"), f" {ends})"
-            status = status.end(pruned, reading.pruned, "were pruned", *remedy)
+            status = status.end(pruned, "pruned", reading.pruned, "were pruned", *remedy)
     if feasible is not None:  # failed rows have no constraint values
         allowed = feasible_rows(feasible, table, rows, needed=status.undecided)
-        status = status.end(~allowed, reading.infeasible, "are infeasible")
+        status = status.end(~allowed, "infeasible", reading.infeasible, "are infeasible")
     unknown = np.logical_or.reduce([np.isnan(goal.values) for goal in goals])
-    return status.end(unknown, reading.nan, NO_OBJECTIVE, *IF_DIVERGED)
+    return status.end(unknown, "no objective", reading.nan, NO_OBJECTIVE, *IF_DIVERGED)
 
 
 def _shared_score(goals: tuple[Goal, ...], failed: Mask) -> str:

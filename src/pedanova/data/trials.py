@@ -140,6 +140,7 @@ def taken(observed: Observations, rows: Indices) -> Observations:
         order=None if observed.order is None else observed.order[rows],
         keep=None if observed.keep is None else observed.keep[rows],
         trials=None if observed.trials is None else observed.trials[rows],
+        ended=None if observed.ended is None else observed.ended[rows],
         origin=None,
     )
 

@@ -293,3 +293,34 @@ def test_figures_look_as_they_did(a: pa.Analysis, kind: str, tmp_path: Path) -> 
 def test_an_unknown_parameter_is_named_with_the_nearest(a: pa.Analysis, figure: str) -> None:
     with pytest.raises(PedanovaError, match="'lerning_rate'; did you mean 'learning_rate'"):
         getattr(a.plot, figure)(names=["units", "lerning_rate"])
+
+
+@pytest.fixture(scope="module")
+def ended() -> pa.Analysis:
+    rng = np.random.default_rng(0)
+    lr, opt = 10 ** rng.uniform(-5, 0, 80), rng.choice(["adam", "sgd", None], 80)
+    state = np.where(lr > 0.3, "FAIL", np.where(rng.random(80) < 0.2, "PRUNED", "COMPLETE"))
+    loss = np.where(state == "FAIL", np.nan, np.abs(np.log10(lr) + 3) + rng.random(80))
+    return pa.analyze({"lr": lr, "opt": opt, "loss": loss, "state": state}, "loss")
+
+
+def drawn_points(ax: Any) -> int:
+    return sum(len(one.get_offsets()) for one in ax.collections)
+
+
+def test_history_draws_every_trial_and_the_best_so_far(ended: pa.Analysis) -> None:
+    found, ax = ended.history(), ended.plot.history()
+    assert drawn_points(ax) == len(found) == 80
+    assert list(ax.lines[0].get_ydata()) == [best for best in found.columns["best"] if best is not None]
+    words = " ".join(text.get_text() for text in ax.get_legend().get_texts())
+    assert f"pruned ({found.ended['pruned']})" in words
+    assert f"failed ({found.ended['failed']})" in words
+
+
+@pytest.mark.parametrize(("name", "by"), [("lr", "opt"), ("opt", "lr"), ("lr", None), ("opt", "opt")])
+def test_slices_draw_every_trial(ended: pa.Analysis, name: str, by: str | None) -> None:
+    with plt.style.context("dark_background"):
+        ax = ended.plot.slice(name, by=by)
+    assert drawn_points(ax) == 80
+    assert ax.get_xlabel() == name
+    ax.figure.canvas.draw()

@@ -19,6 +19,7 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
+from pedanova.data.history import History, history_of
 from pedanova.data.observations import Observations
 from pedanova.data.options import check_choice
 from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts
@@ -392,6 +393,34 @@ def in_order(observed: Observations, rows: Indices, many: int, sort: str | None,
     if sort is None:
         return best_first(observed, rows, many)
     return sorted_by(observed, rows, sort, many, descending=descending)
+
+
+def history_table(
+    data: TrialData,
+    question: Question,
+    *,
+    objective: str | None = None,
+    params: Sequence[str] | None = (),
+    sample: int | None = None,
+) -> History:
+    """The trials in their order, with the best so far; if there is a target, a column says which rows are in it."""
+    check_names(params or (), data.space)
+    if sample is not None:
+        as_whole(sample, "sample")
+    observed = data.observed()
+    counted = counted_rows(observed, data.levels.nan)
+    some = codes_of(data, question, np.flatnonzero(counted))
+    codes = np.full(len(observed), 2, dtype=np.uint8)
+    codes[counted] = 2 if some is None else some
+    return history_of(
+        observed,
+        counted,
+        None if some is None else codes,
+        objective=objective,
+        names=params,
+        sample=sample,
+        seed=question.seed,
+    )
 
 
 def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None:

@@ -36,9 +36,11 @@ from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
 from pedanova.data.column import Mask
+from pedanova.data.history import with_row_numbers
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet, Threshold, as_rows, needs_rows, rank_of
+from pedanova.data.row_status import LEFT_OUT
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
@@ -234,8 +236,10 @@ class TrialData:
             raise QueryError(Arg("rows", rows), f" must be a whole number from 2 to {self.rows:,}")
         observed = self.observed()
         counted = counted_rows(observed, self.levels.nan)
-        mask = counted & (np.cumsum(counted) <= rows)
-        return self.like(reordered(replace(observed, keep=mask, origin=None)))
+        early = np.cumsum(counted) <= rows
+        mask, ended = counted & early, observed.ended
+        ended = None if ended is None else np.where(early, ended, np.uint8(LEFT_OUT))
+        return self.like(reordered(replace(observed, keep=mask, ended=ended, origin=None)))
 
     def like(self, observed: Observations, cuts: Iterable[Threshold] = ()) -> Self:
         """Other observations analysed in the same way: with the same quantiles, policy and threads."""
@@ -263,7 +267,7 @@ class TrialData:
             single = self._source is not None and self._source.single
             return region.as_float32() if single else region
         observed = self.observed()
-        return as_rows(value, name, observed.table, len(observed))
+        return as_rows(value, name, with_row_numbers(observed, value), len(observed))
 
     def contrasts(self, target: object, region: object) -> list[Contrast]:
         """The counts of target and region rows in the cells of every parameter."""

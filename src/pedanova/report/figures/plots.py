@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, Unpack
 
 from pedanova.counting.goal_plane import tradeoff_of
+from pedanova.data.history import curves_of, goal_named
 from pedanova.errors import QueryError
 from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
@@ -15,6 +16,7 @@ from pedanova.measures.questions.ask import (
     compare_objectives,
     densities_of_all,
     effects_within,
+    history_table,
     importance_of,
     importance_or_wider,
     interactions_of,
@@ -38,6 +40,7 @@ from pedanova.report.figures.draw import (
     with_legend,
 )
 from pedanova.report.figures.spread import draw_densities, draw_marginal, draw_verdict
+from pedanova.report.figures.trials import draw_curves, draw_history, draw_slice
 from pedanova.report.names import nesting_of
 
 SHOWN = 6  # the number of parameters if none is named
@@ -317,6 +320,77 @@ class Plots:
             raise QueryError("the rows are no longer available; keep them with save(…, rows=True)")
         tradeoff = tradeoff_of(observed, target, self._data.levels.nan, objectives)
         return draw_objectives(tradeoff, dict(compare_objectives(self._data, Question(target, **options))))
+
+    def history(self, objective: str | None = None, *, ax: Axes = None) -> Axes:
+        """Draw the objective of every trial in the order in which they were run, and the best so far as a line.
+
+        Crosses are failed trials, or trials without an objective; open triangles are pruned trials.
+
+        Parameters
+        ----------
+        objective
+            The objective, if the analysis has several; None for the first.
+        ax
+            The Axes to draw in, or None for a new figure.
+
+        Examples
+        --------
+        >>> a.plot.history().get_xlabel()
+        'row'
+        """
+        return draw_history(history_table(self._data, Question(None), objective=objective), ax)
+
+    def slice(
+        self,
+        name: str,
+        by: str | None = None,
+        target: Rows = DEFAULT.target,
+        *,
+        objective: str | None = None,
+        ax: Axes = None,
+    ) -> Axes:
+        """Draw the objective of every trial against a parameter, coloured by another parameter.
+
+        Parameters
+        ----------
+        name, by
+            `name`: the parameter on the x axis. `by`: the parameter that colours the trials; None for target or not.
+        target
+            As in `Analysis.importance`.
+        objective, ax
+            `objective`: one of several objectives. `ax`: the Axes to draw in, or None for a new figure.
+
+        Examples
+        --------
+        >>> a.plot.slice("learning_rate", by="units").get_xlabel()
+        'learning_rate'
+        """
+        names = [name] if by is None else [name, by]
+        found = history_table(self._data, Question(target), objective=objective, params=list(dict.fromkeys(names)))
+        return draw_slice(found, self._data.space, names, ax)
+
+    def curves(self, objective: str | None = None, *, ax: Axes = None) -> Axes:
+        """Draw the intermediate values of every trial over the steps, if the log has them.
+
+        Parameters
+        ----------
+        objective, ax
+            As in `history`.
+
+        Examples
+        --------
+        >>> import optuna
+        >>> import pedanova as pa
+        >>> study, space = optuna.create_study(), {"x": optuna.distributions.FloatDistribution(0, 1)}
+        >>> for x in (0.1, 0.5, 0.9):
+        ...     steps = {1: 1.0, 2: x}
+        ...     trial = optuna.create_trial(params={"x": x}, distributions=space, value=x, intermediate_values=steps)
+        ...     study.add_trial(trial)
+        >>> pa.analyze(study).plot.curves().get_xlabel()
+        'step'
+        """
+        observed = self._data.observed()
+        return draw_curves(curves_of(observed, goal_named(observed, objective)), ax)
 
     def gains(
         self,
