@@ -114,7 +114,7 @@ def test_what_cannot_be_shown_is_refused(a: pa.Analysis) -> None:
     with pytest.raises(QueryError, match=r"sort='nothing'.*no column is called"):
         a.trials(sort="nothing")
     with pytest.raises(UnknownParameterError):
-        a.trials(params=["loss"])
+        a.trials(params=["nothing"])
     for how in ({"offset": -1}, {"limit": 1.5}, {"offset": None}, {"sample": True}):
         with pytest.raises(QueryError, match="must be a whole number"):
             a.trials(**how)  # type: ignore[arg-type]

@@ -97,14 +97,15 @@ class Output:
             As in `importance`. If a target is given, the column ``in`` is "target" for target rows and
             "region" for the other rows of the region.
         sort, descending
-            The column to sort by (a parameter, an objective or ``"row"``), and whether the largest values come first.
+            The column to sort by (any column of the table, an objective or ``"row"``), and whether the largest values
+            come first.
             By default the best rows come first. Rows without a value always come last.
         offset, limit
             The index of the first row to show, and the number of rows (None for all).
         sample, seed
             The number of rows to draw at random (None for all rows), and the seed.
         params
-            The parameters to show; None for all.
+            The parameters and other columns of the table to show; None for all parameters.
 
         Returns
         -------

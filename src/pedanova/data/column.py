@@ -211,8 +211,9 @@ def count_nan(objective: NDArray[Any]) -> int:
 
 
 def values_in(column: Column) -> list[Any]:
-    """The values or labels of all rows as plain Python values; None for missing values."""
-    pairs = zip(column.values.tolist(), column.absent().tolist(), strict=True)
+    """The values or labels of all rows as plain Python values, dates as text; None for missing values."""
+    values = column.values.astype(str) if column.is_time else column.values
+    pairs = zip(values.tolist(), column.absent().tolist(), strict=True)
     labels = column.labels
     return [None if gone else value if labels is None else labels[value] for value, gone in pairs]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.table import Cell, Table
-from pedanova.data.column import Column, take, values_in
+from pedanova.data.column import Column, as_numbers, take, values_in
 from pedanova.data.observations import Observations
 from pedanova.data.records import free_name
 from pedanova.errors import Arg, QueryError, unknown_name
@@ -47,7 +47,7 @@ class Trials(Table):
     Attributes
     ----------
     objectives, parameters
-        Names of columns.
+        Names of columns; `parameters` also contains the other columns of the table that were chosen.
     columns
         The columns by name: first ``"row"``, then ``"trial"`` if known, then objectives and parameters.
     total
@@ -101,12 +101,14 @@ def sorted_by(observed: Observations, rows: Indices, name: str, many: int, *, de
     goals = {goal.name: goal.values for goal in observed.goals}
     if name in goals:
         return lowest(goals[name], rows, many, descending=descending)
-    if name == free_name("row", (*goals, *observed.space)):
+    if name == free_name("row", (*goals, *observed.table)):
         return (rows[::-1] if descending else rows)[:many]
-    if name not in observed.space:
-        names = ("row", *goals, *observed.space)
+    if name not in observed.table:
+        names = ("row", *goals, *observed.table)
         raise QueryError(Arg("sort", name), f": {unknown_name(name, names, what='column')}")
     column = observed.table[name]
+    if (numbers := as_numbers(column)) is not None:
+        column = numbers[0]
     keys = column.values.astype(np.float64)  # codes are in the order of the labels' text
     keys[column.absent()] = np.nan
     return lowest(keys, rows, many, descending=descending)
@@ -149,8 +151,9 @@ def trials_of(
     observed: Observations, rows: Indices, total: int, codes: Codes | None = None, names: Sequence[str] | None = None
 ) -> Trials:
     """Make a table of some rows; `codes` is 0 in the target, 1 in the rest of the region, and 2 outside."""
-    parameters = tuple(observed.space) if names is None else tuple(names)
-    named = *(goal.name for goal in observed.goals), *parameters
+    goals = [goal.name for goal in observed.goals]
+    parameters = tuple(observed.space) if names is None else tuple(name for name in names if name not in goals)
+    named = *goals, *parameters
     columns: dict[str, list[Cell]] = {free_name("row", named): rows.tolist()}
     if observed.trials is not None:
         columns[free_name("trial", named)] = values_in(Column("trial", observed.trials[rows]))
@@ -160,4 +163,4 @@ def trials_of(
         columns[goal.name] = values_in(Column(goal.name, goal.values[rows]))
     for name in parameters:
         columns[name] = values_in(take({name: observed.table[name]}, rows)[name])
-    return Trials(tuple(goal.name for goal in observed.goals), parameters, columns, total)
+    return Trials(tuple(goals), parameters, columns, total)

@@ -134,7 +134,7 @@ def test_too_few_good_rows_are_refused_in_words_and_drawn(session: Session) -> N
     found = session.ask({"part": "answer", "question": {"target": {"value": [None, best]}}})
     assert "at least 5" in found["refused"]
     assert found["rows"]["target"] == 4
-    assert set(found["densities"]) == {"lr", "momentum", "optimizer"}
+    assert set(found["densities"]) == {"lr", "momentum", "optimizer", "loss"}
     none = session.ask({"part": "answer", "question": {"selection": {"lr": {"range": [5, 6]}}}})
     assert "has 0 rows" in none["refused"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -155,10 +155,10 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the fun
     from pedanova.measures.interactions import Interactions
 
 
-def check_names(names: Iterable[object], space: Space) -> None:
+def check_names(names: Iterable[object], known: Collection[str]) -> None:
     for name in names:
-        if not isinstance(name, str) or name not in space:
-            raise UnknownParameterError(unknown_name(name, tuple(space)))
+        if not isinstance(name, str) or name not in known:
+            raise UnknownParameterError(unknown_name(name, tuple(known)))
 
 
 MOST_RANGES = 2  # ranges of good values in a sentence
@@ -367,8 +367,8 @@ def trial_table(
     for name, value in (("offset", offset), ("limit", limit), ("sample", sample)):
         if value is not None or name == "offset":
             as_whole(value, name)
-    check_names(params or (), data.space)
     observed = data.observed()
+    check_names(params or (), observed.table)
     rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
     total = len(rows)
     rows = rows if sample is None else sampled(rows, sample, question.seed)
@@ -378,7 +378,13 @@ def trial_table(
 
 
 def trial_pieces(
-    data: TrialData, question: Question, size: int, *, sort: str | None = None, descending: bool = False
+    data: TrialData,
+    question: Question,
+    size: int,
+    *,
+    sort: str | None = None,
+    descending: bool = False,
+    params: Sequence[str] | None = None,
 ) -> Iterator[Trials]:
     """All rows as tables like `trial_table`, of `size` rows each."""
     observed = data.observed()
@@ -386,7 +392,9 @@ def trial_pieces(
     shown = in_order(observed, rows, len(rows), sort, descending=descending)
     codes = codes_of(data, question, shown)
     parts = [slice(start, start + size) for start in range(0, len(shown), size)]
-    return (trials_of(observed, shown[part], len(rows), None if codes is None else codes[part]) for part in parts)
+    return (
+        trials_of(observed, shown[part], len(rows), None if codes is None else codes[part], params) for part in parts
+    )
 
 
 def in_order(observed: Observations, rows: Indices, many: int, sort: str | None, *, descending: bool) -> Indices:

@@ -4,7 +4,7 @@ pedanova.densities = (function () {
   const { make, svg: draw, set, say, byId, percent } = pedanova;
   const FIRST = 9; // cards before "show all"
   const HEIGHT = 112, TOP = 6, BOTTOM = 92, SIDE = 8;
-  let grid = null, more = null, all = false, order = [], here = [];
+  let grid = null, others = null, more = null, all = false, order = [], here = [];
   const cards = new Map(), seen = new Set(); // the cards by name, and the names on the screen
   const near = new IntersectionObserver((entries) => {
     entries.forEach(({ target, isIntersecting }) => { if (isIntersecting) seen.add(target.dataset.parameter); else seen.delete(target.dataset.parameter); });
@@ -22,8 +22,8 @@ pedanova.densities = (function () {
     more.addEventListener("click", () => { all = !all; pedanova.page.show(); });
     byId("densities").append(make("div", "card-head", make("div", "", title, more), legend));
     grid = make("div", "grid");
-    byId("densities").append(grid);
-    grid.classList.toggle("brushed", pedanova.source.isLive());
+    others = make("div", "grid");
+    byId("densities").append(grid, make("div", "card-head other-columns", make("h2", "", "Other columns"), make("p", "key", "not ranked · drag to select")), others);
     pedanova.hover.subscribe(mark);
     pedanova.on("news", () => { cards.forEach((card) => near.unobserve(card.element)); cards.clear(); }); // new rows may change the bins
   }
@@ -52,16 +52,18 @@ pedanova.densities = (function () {
 
   /* Functions that draw: first the grid, then one card after another. */
   function steps(state, answer) {
-    return [() => lay(state, answer), ...ordered(answer).map((name) => () => shown.has(name) && shown.get(name)())];
+    return [() => lay(state, answer), ...[...ordered(answer), ...pedanova.facts.columns.map((one) => one.name)].map((name) => () => shown.has(name) && shown.get(name)())];
   }
 
   let shown = new Map(); // functions that draw the cards in the grid, by name
   function lay(state, answer) {
     tell(state, answer);
-    const names = ordered(answer), limit = all ? names.length : FIRST;
-    if (!here.length || !pedanova.drag.isOn()) here = names.filter((name, i) => i < limit || Object.hasOwn(state.question.selection, name) || name === state.chosen);
-    more.hidden = names.length <= FIRST;
-    say(more, all ? "Show fewer" : `Show all ${names.length}`);
+    const names = ordered(answer), columns = pedanova.facts.columns.filter((one) => one.brush).map((one) => one.name);
+    const some = (names) => names.filter((name, i) => all || i < FIRST || Object.hasOwn(state.question.selection, name) || name === state.chosen);
+    if (!here.length || !pedanova.drag.isOn()) here = [...some(names), ...some(columns)];
+    more.hidden = Math.max(names.length, columns.length) <= FIRST;
+    say(more, all ? "Show fewer" : `Show all ${names.length + columns.length}`);
+    others.previousSibling.hidden = !columns.length;
     const few = pedanova.page.isFew(answer);
     byId("densities").classList.toggle("few", few);
     const rows = new Map((answer.importances || []).map((row) => [row.parameter, row]));
@@ -73,10 +75,13 @@ pedanova.densities = (function () {
       }
       return cards.get(name).element;
     });
-    items.forEach((one, i) => { if (grid.children[i] !== one) grid.insertBefore(one, grid.children[i] || null); });
-    while (grid.children.length > items.length) grid.lastElementChild.remove();
+    const ranked = here.filter((name) => !columns.includes(name)).length;
+    for (const [place, own] of [[grid, items.slice(0, ranked)], [others, items.slice(ranked)]]) {
+      own.forEach((one, i) => { if (place.children[i] !== one) place.insertBefore(one, place.children[i] || null); });
+      while (place.children.length > own.length) place.lastElementChild.remove();
+    }
     const width = items.length ? items[0].clientWidth - 2 : 0;
-    shown = new Map(width > 0 ? here.filter((name) => here.length <= FIRST || seen.has(name) || printing()).map((name) => [name, () => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few)]) : []);
+    shown = new Map(width > 0 ? here.filter((name) => here.length <= 2 * FIRST || seen.has(name) || printing()).map((name) => [name, () => paint(cards.get(name), rows.get(name), state, answer, ghost && ghost[name], width, few)]) : []);
     if (few) ticks(); else forget();
   }
 
@@ -266,5 +271,5 @@ pedanova.densities = (function () {
     return undefined;
   }
 
-  return { mount, steps, small, reveal, select, pick, key, tell, toggle, isCut, brushable, first: (many) => ordered({}).slice(0, many), seen: () => here.filter((name, i) => (here.length <= FIRST || seen.has(name))) };
+  return { mount, steps, small, reveal, select, pick, key, tell, toggle, isCut, brushable, first: (many) => ordered({}).slice(0, many), seen: () => here.filter((name, i) => (here.length <= 2 * FIRST || seen.has(name))) };
 })();

@@ -54,7 +54,7 @@ pedanova.page = (function () {
   function know(facts) {
     pedanova.facts = facts;
     document.title = facts.title;
-    pedanova.byName = new Map(facts.parameters.map((parameter) => [parameter.name, parameter]));
+    pedanova.byName = new Map([...facts.parameters, ...facts.columns].map((parameter) => [parameter.name, parameter]));
     byId("title").textContent = facts.title;
     const { name, direction, several } = facts.objective;
     const arrow = several ? "" : direction === "minimize" ? " ↓" : " ↑";

@@ -3,20 +3,23 @@
 pedanova.parallel = (function () {
   const { make, svg, set, pane } = pedanova;
   const LIMIT = 1000, TOP = 34, HIGH = 300, FOOT = 26, SIDE = 46, LEAST = 86; // LEAST: pixels between two axes
-  let piece = null, asking = null, held = null, layers = null, axes = [], rows = [], first = [], drawn = "", resting = true;
+  let piece = null, colouring = null, asking = null, held = null, layers = null, axes = [], rows = [], first = [], drawn = "", resting = true;
 
   function mount(element) {
     piece = pane.piece("parallel", "Parallel coordinates", { csv: lines, drawing: () => whole(), vector: false });
+    colouring = pane.colouring();
+    piece.tools.prepend(colouring.list);
+    piece.note.after(colouring.key);
     element.append(piece.element);
     asking = pane.asker("parallel", piece.element, (found) => { held = found; drawn = ""; show(pedanova.state.get(), pedanova.page.answer() || {}); });
     pedanova.hover.subscribe(trace);
   }
 
   function show(state, answer) {
-    asking.follow(state, answer, { limit: LIMIT, ...pane.some() });
+    asking.follow(state, answer, { limit: LIMIT, ...pane.some([...Object.keys(state.question.selection), ...(state.colour ? [state.colour] : [])]) });
     if (!held) return;
     if (pane.refuses(held, piece)) return;
-    const key = JSON.stringify([piece.body.clientWidth, pedanova.theme.name(), order(answer)]);
+    const key = JSON.stringify([piece.body.clientWidth, pedanova.theme.name(), state.colour, order(answer)]);
     if (key !== drawn && !pedanova.drag.isOn()) { drawn = key; build(state, answer); }
     axes.forEach((axis) => axis.brush && resting && axis.brush.show(rangeOf(state, axis.name)));
     axes.forEach((axis) => axis.labels && markLabels(state, axis));
@@ -57,7 +60,7 @@ pedanova.parallel = (function () {
     drawing.addEventListener("pointermove", pedanova.eachFrame((event) => near(event)));
     drawing.addEventListener("pointerleave", () => pedanova.hover.set(pedanova.trials ? pedanova.trials.pinned() : null));
     pane.clear(piece.body, set(make("div", "scroll parallel-scroll", stage), { tabindex: 0, role: "region", "aria-label": "Parallel coordinates" }));
-    paint();
+    paint(state);
   }
 
   /* An axis: values to pixels from below, categories at even places, what is missing at the foot. */
@@ -122,18 +125,16 @@ pedanova.parallel = (function () {
 
   const colour = (name) => pedanova.theme.colour(name);
 
-  function paint() {
-    const pen = layers[0].getContext("2d");
+  function paint(state) {
+    const ink = pane.colours(state, rows, colouring), pen = layers[0].getContext("2d");
     pen.clearRect(0, 0, layers[0].width, layers[0].height);
     const good = rows.filter((row) => row.in === "target"), others = rows.filter((row) => row.in !== "target");
     pen.lineWidth = 1;
-    pen.strokeStyle = colour("region");
-    pen.globalAlpha = Math.min(0.5, Math.max(0.08, 30 / Math.max(1, others.length)));
-    others.forEach((row) => stroke(pen, row));
-    pen.strokeStyle = colour("target");
+    pen.globalAlpha = Math.min(0.5, Math.max(state.colour ? 0.3 : 0.08, 30 / Math.max(1, others.length)));
+    others.forEach((row) => { pen.strokeStyle = ink(row); stroke(pen, row); });
     pen.lineWidth = 1.3;
     pen.globalAlpha = Math.min(0.9, Math.max(0.3, 40 / Math.max(1, good.length)));
-    good.forEach((row) => stroke(pen, row));
+    good.forEach((row) => { pen.strokeStyle = ink(row); stroke(pen, row); });
     pen.globalAlpha = 1;
     trace(pedanova.hover.row);
   }

@@ -3,7 +3,7 @@
 pedanova.scatter = (function () {
   const { make, svg, set, pane } = pedanova;
   const LIMIT = 1000, LEFT = 74, TOP = 12, RIGHT = 14, FOOT = 52, CLICK = 4;
-  let place = null, pair = null, found = null, wanted = "", drawn = "", axes = null, layer = null, overlay = null;
+  let place = null, colouring = null, pair = null, found = null, wanted = "", drawn = "", axes = null, layer = null, overlay = null;
 
   /* The rows that the plane itself does not choose among: brushes on it stay visible from outside. */
   function around(question, [x, y]) {
@@ -14,19 +14,19 @@ pedanova.scatter = (function () {
   function show(piece, state, answer, chosen) {
     place = piece;
     pair = chosen;
-    const question = around(pedanova.asked(state), pair), key = `${pane.age()} ${pedanova.source.keyOf("points", question, { pair })}`;
+    const question = around(pedanova.asked(state), pair), key = `${pane.age()} ${pedanova.source.keyOf("points", question, { pair, colour: state.colour })}`;
     if (key !== wanted && !(answer.pending && found && key === wanted)) {
       wanted = key;
-      ask(question, key);
+      ask(question, key, state.colour);
     }
     if (found && !pedanova.drag.isOn() && drawn !== JSON.stringify([key, place.body.clientWidth, pedanova.theme.name()])) build(key);
     if (found && !found.refused && axes) paint(state);
   }
 
-  async function ask(question, key) {
+  async function ask(question, key, colour) {
     place.element.setAttribute("aria-busy", "true");
     try {
-      const given = await pedanova.source.ask("points", question, { x: pair[0], y: pair[1], limit: LIMIT });
+      const given = await pedanova.source.ask("points", question, { x: pair[0], y: pair[1], limit: LIMIT, ...(colour ? { names: [colour] } : {}) });
       if (key !== wanted) return;
       [found, drawn] = [given, ""];
       place.element.removeAttribute("aria-busy");
@@ -51,10 +51,11 @@ pedanova.scatter = (function () {
     const stage = make("div", "scatter-stage", layer, overlay);
     stage.style.height = `${high}px`;
     frame(room, high);
-    pane.clear(place.body, tools(), stage, make("p", "pane-note", `${found.total > rows.length ? `A random sample of ${pedanova.count(rows.length)} of ` : ""}${pedanova.plural(found.total, "row")}. Good rows are filled. Rows with a missing value are at the edge.`));
+    colouring = pane.colouring();
+    pane.clear(place.body, tools(), colouring.key, stage, make("p", "pane-note", `${found.total > rows.length ? `A random sample of ${pedanova.count(rows.length)} of ` : ""}${pedanova.plural(found.total, "row")}. Good rows are filled. Rows with a missing value are at the edge.`));
   }
 
-  const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear the selection of these two parameters", erase), { "data-tool": "clear" }));
+  const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear the selection of these two parameters", erase), { "data-tool": "clear" }), colouring.list);
 
   function erase() {
     const selection = { ...pedanova.state.get().question.selection };
@@ -164,16 +165,16 @@ pedanova.scatter = (function () {
   }
 
   function paint(state) {
-    const pen = layer.getContext("2d"), colour = pedanova.theme.colour, question = pedanova.asked(state);
+    const pen = layer.getContext("2d"), colour = pedanova.theme.colour, ink = pane.colours(state, axes.rows, colouring), question = pedanova.asked(state);
     pen.clearRect(0, 0, layer.width, layer.height);
     const kinds = [[false, false, 0.28], [true, false, 0.35], [false, true, 0.75], [true, true, 1]]; // good, selected, how strong
     for (const [good, chosen, strength] of kinds) {
       pen.globalAlpha = strength;
-      pen.fillStyle = colour(good ? "target" : "region");
       pen.strokeStyle = colour("ground");
       for (const row of axes.rows) {
         if ((row.in === "target") !== good || isIn(row, question) !== chosen) continue;
         const [x, y] = spotOf(row);
+        pen.fillStyle = ink(row);
         pen.beginPath();
         pen.arc(x, y, good ? 4 : 2.6, 0, 2 * Math.PI);
         pen.fill();

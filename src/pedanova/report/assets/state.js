@@ -10,7 +10,7 @@ pedanova.state = (function () {
 
   /* The state at the start, then what the address says of it. */
   function start(question) {
-    begin = freeze({ question, chosen: null, tab: null, pair: null, pinned: null, sort: null, hidden: [] });
+    begin = freeze({ question, chosen: null, tab: null, pair: null, pinned: null, sort: null, colour: null, hidden: [] });
     current = settled = freeze({ ...begin, ...fromAddress() });
   }
 
@@ -55,6 +55,7 @@ pedanova.state = (function () {
       hidden: () => Array.isArray(value) && value.every(known),
       pair: () => value === null || isPair(value, known),
       chosen: () => value === null || known(value),
+      colour: () => value === null || known(value),
       tab: () => value === null || typeof value === "string",
       sort: () => value === null || typeof value === "object" || typeof value === "string",
     }[key]();

@@ -170,8 +170,31 @@ pedanova.pane = (function () {
 
   /* Of very many parameters a table of rows has the first; {} for all. */
   const WIDEST = 40;
-  const some = () => (pedanova.facts.parameters.length > WIDEST ? { names: pedanova.densities.first(WIDEST) } : {});
+  const some = (more = []) => {
+    const every = pedanova.facts.parameters.map((one) => one.name), others = more.filter((name) => !every.includes(name)).slice(0, WIDEST);
+    return every.length > WIDEST || others.length ? { names: [...(every.length > WIDEST ? pedanova.densities.first(WIDEST) : every), ...others] } : {};
+  };
   const cut = () => (pedanova.facts.parameters.length > WIDEST ? ` This card shows ${WIDEST} of ${pedanova.facts.parameters.length} parameters; the CSV of the trials has all.` : "");
+
+  /* A choice of the column that colours single rows, its key, and the colour of a row; by default, target rows stand out. */
+  const HUES = [265, 40];
+  function colouring() {
+    const list = set(make("select", "chip-choice"), { "aria-label": "Colour of the rows" });
+    for (const name of ["", ...pedanova.byName.keys()]) list.append(set(make("option", "", name ? `coloured by ${pedanova.nameOf(name)}` : "coloured by target"), { value: name }));
+    list.addEventListener("change", () => pedanova.state.change({ colour: list.value || null }));
+    return { list, key: make("p", "key") };
+  }
+
+  function colours(state, rows, { list, key }) {
+    const { colour: name } = state, theme = pedanova.theme.colour, plain = { true: theme("target"), false: theme("region") };
+    list.value = name || "";
+    key.replaceChildren();
+    if (!name) return (row) => plain[row.in === "target"];
+    const axis = axisOf(name, rows.map((row) => row.values[name]), [0, 1]), ends = axis.labels || [axis.scale.low, axis.scale.high].map((end, i) => pedanova.short(end ?? axis.values[i ? axis.values.length - 1 : 0]));
+    const hue = (at) => `hsl(${Math.round(HUES[0] + (HUES[1] - HUES[0]) * at)} 70% ${pedanova.theme.name() === "dark" ? 65 : 45}%)`;
+    ends.slice(0, 12).forEach((words, i) => { const mark = make("i", "key-mark"); mark.style.borderColor = hue(axis.labels ? axis.at(words) : i); key.append(mark, words); });
+    return (row) => { const at = axis.at(row.values[name]); return at === null ? plain.false : hue(at); };
+  }
 
   /* A few values along an axis, all where they are few. */
   const ticksOf = (axis, many) => (axis.values ? axis.values.filter((_, i) => i % Math.ceil(axis.values.length / (2 * many)) === 0) : axis.scale.ticks(many));
@@ -212,5 +235,5 @@ pedanova.pane = (function () {
 
   const width = (element, least = 280, most = Infinity) => Math.min(most, Math.max(least, Math.floor(element.clientWidth)));
 
-  return { age: () => age, asker, axisOf, bandWords, clear, coded, coding, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, remarks, roving, rowsOf, cellWords, said, scroll, selectionWords, some, table, ticksOf, width };
+  return { age: () => age, asker, axisOf, bandWords, clear, coded, coding, colouring, colours, cut, endLabels, gridLines, partWords, piece, questionWords, refuses, remarks, roving, rowsOf, cellWords, said, scroll, selectionWords, some, table, ticksOf, width };
 })();

@@ -23,7 +23,7 @@ pedanova.trials = (function () {
     asking.follow(state, answer, extra(offset, PAGE));
   }
 
-  const extra = (from, limit) => ({ ...(sorted.key ? { sort: sorted.key, descending: sorted.descending } : {}), offset: from, limit, ...(limit === PAGE ? pane.some() : {}) });
+  const extra = (from, limit) => ({ ...(sorted.key ? { sort: sorted.key, descending: sorted.descending } : {}), offset: from, limit, ...(limit === PAGE ? pane.some(pedanova.facts.columns.filter((one) => !one.goal).map((one) => one.name)) : {}) });
 
   function draw(found) {
     held = found;

@@ -52,7 +52,7 @@ class LiveWidget(anywidget.AnyWidget):
             page=draw_page({"facts": facts, "answers": []}),
             height=height,
             wanted={"number": 0, "question": None},
-            question=question_to_json(start, session.analysis.space),
+            question=question_to_json(start, session.columns),
             selection=box_of(start),
         )
         self.on_msg(self._heard)
@@ -63,7 +63,7 @@ class LiveWidget(anywidget.AnyWidget):
         return importance_or_wider(self._session.study_of(question), question, good=False)
 
     def _parsed(self, data: Any) -> Question:
-        return parse_question(data, self._session.analysis.space, self._session.start)
+        return parse_question(data, self._session.columns, self._session.start)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Add a static table to the live page, for an exported notebook without a kernel."""
@@ -76,11 +76,11 @@ class LiveWidget(anywidget.AnyWidget):
 
     @traitlets.validate("question")
     def _check_question(self, proposal: Any) -> dict[str, Any]:
-        return question_to_json(self._parsed(dict(proposal["value"])), self._session.analysis.space)
+        return question_to_json(self._parsed(dict(proposal["value"])), self._session.columns)
 
     @traitlets.validate("selection")
     def _check_selection(self, proposal: Any) -> dict[str, Any]:
-        space = self._session.analysis.space
+        space = self._session.columns
         return {name: chosen_part(name, rows, space) for name, rows in proposal["value"].items()}
 
     @traitlets.observe("question", "selection")
@@ -88,7 +88,7 @@ class LiveWidget(anywidget.AnyWidget):
         """Send a change made in Python to the page, and keep `question` and `selection` consistent."""
         if self._moving or not hasattr(self, "_session"):
             return
-        space = self._session.analysis.space
+        space = self._session.columns
         with self._quietly():
             if change["name"] == "selection":
                 self.question = {**self.question, "selection": box_to_json(self.selection, space)}
@@ -125,5 +125,5 @@ class LiveWidget(anywidget.AnyWidget):
         except PedanovaError:  # such as an unknown parameter; the page shows the error
             return
         with self._quietly():
-            space = self._session.analysis.space
+            space = self._session.columns
             self.question, self.selection = question_to_json(question, space), box_of(question)

@@ -17,9 +17,9 @@ from pedanova.errors import QueryError
 from pedanova.measures.question import Question, check_how
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import csv_pieces
+from pedanova.report.page.answers import column_densities, csv_pieces
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, payload_of, taken, with_lines
-from pedanova.report.page.facts import MANY, draw_like, page_facts
+from pedanova.report.page.facts import MANY, columns_of, draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import box_of, opened_by, parse_question
 from pedanova.space.parameters import Space
@@ -117,6 +117,11 @@ class Session:
     def analysis(self) -> TrialData:
         return self._state.analysis
 
+    @property
+    def columns(self) -> Space:
+        """The domains of all columns in which rows can be selected."""
+        return columns_of(self.analysis)
+
     def renew(self, analysis: TrialData, changes: Sequence[str] = ()) -> int:
         """Replace the analysis by a newer one; requests that are already running still use the old one."""
         with self._lock:
@@ -141,7 +146,7 @@ class Session:
         return facts | about | {"watch": self.watcher is not None, "ask": can_be_asked(now.analysis)}
 
     def request(self, data: Any) -> PageRequest:
-        return PageRequest.parse(data, self.analysis.space, self.start)
+        return PageRequest.parse(data, self.columns, self.start)
 
     def ask(self, data: Any) -> dict[str, Any]:
         return self.answer(self.request(data))
@@ -161,8 +166,13 @@ class Session:
         a = now.analysis if card.name == "groups" else self.study_of(question, now.analysis)
         if "other" in extras:
             extras["beside"] = self.study_of(extras["other"], now.analysis)
+        wanted = extras.get("names") if card.name in ("answer", "densities") else None
+        if wanted is not None:  # the answer itself is only about parameters
+            extras["names"] = [name for name in wanted if name in a.space] or [*a.space][:1]
         given = taken(card, {"source": self.source, "column": self.group})
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
+        if "densities" in answer:
+            answer["densities"] |= column_densities(a, question, wanted)
         answer = with_lines(card.name, a, question, request.extras, answer, source=self.source)
         if len(a.tallies) > MANY:
             trim_memory()

@@ -41,6 +41,7 @@ from pedanova.measures.questions.ask import (
     trial_pieces,
     trial_table,
 )
+from pedanova.measures.questions.columns import other_names
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
@@ -48,7 +49,16 @@ from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
-from pedanova.report.page.facts import bins_for, density_to_json, exact, inside_span, reached_by, rounded
+from pedanova.report.page.facts import (
+    bins_for,
+    columns_of,
+    density_to_json,
+    exact,
+    inside_span,
+    others_of,
+    reached_by,
+    rounded,
+)
 from pedanova.report.page.question import LAST, USUAL, box_of, labels_by_text, lines_of, question_to_json
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.exports import export
@@ -110,7 +120,7 @@ def answer(
     """
     if names is not None and not sure:
         question = by_counts_at_first(a, question)
-    result = {"question": question_to_json(question, a.space), "sure": sure, "sample": None, "refused": None}
+    result = {"question": question_to_json(question, columns_of(a)), "sure": sure, "sample": None, "refused": None}
     sample = None if sure else some_rows(a, question)
     rows = a if sample is None else sample
     try:
@@ -213,7 +223,7 @@ def drawn_densities(
         query = rows.resolved(asking) if sure else rows.at_once(asking)
         return drawn(query.as_drawn.densities, question, bins_for(a))
 
-    key = json.dumps(question_to_json(question, a.space)), question.estimator, question.seed
+    key = json.dumps(question_to_json(question, columns_of(a))), question.estimator, question.seed
     return RESULTS.get(rows, ("drawn", *key), make)
 
 
@@ -244,6 +254,24 @@ def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mappin
         if isinstance(bounds, tuple) and name in result and shapes[name].edges is not None:
             result[name]["good"] = inside_span(result[name]["good"], bounds)
     return result
+
+
+def column_densities(a: TrialData, question: Question, names: Sequence[str] | None = None) -> dict[str, Any]:
+    """The densities of columns that are not parameters, from counts, as JSON; {} if the question has too few rows."""
+    others, rows = others_of(a), a.excerpt or a
+    some = None if others is None or names is None else [name for name in names if name in others.space]
+    if others is None or some == []:
+        return {}
+    try:
+        inner, asking = rows.selected(rows.widened(a.by_limits(question, a.excerpt)))
+        of = "rows" if question.by_rows else question.of
+        bands = [Region.parse(one, "target") for one in (asking.target, asking.region)]
+        target, region = bands if a.levels.several else (inner.by_value(band, of) for band in bands)
+        plain = Question(target, region, within=question.within, parts="selected", estimator="counts", of="rows")
+        query = others.at_once(replace(plain, baseline=question.baseline, smoothing=question.smoothing), some)
+        return drawn(query.as_drawn.densities, question, bins_for(others))
+    except PedanovaError:
+        return {}
 
 
 def bands_of(a: TrialData, question: Question, rows: TrialData, asking: Question) -> dict[str, dict[str, Any]]:
@@ -601,7 +629,7 @@ def trials(
 ) -> dict[str, Any]:
     """A page of the table as JSON (`limit` rows from row `offset` on), best first or sorted by the column `sort`."""
     read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit, params=names)
-    return rows_to_json(shown_rows(a, question, read), a.space, infinite=True)
+    return rows_to_json(shown_rows(a, question, read), columns_of(a), infinite=True)
 
 
 PIECE = 5_000  # rows of a piece of a table
@@ -610,13 +638,14 @@ COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # at the start of a text, a spreads
 
 def csv_pieces(a: TrialData, question: Question, *, sort: str | None, descending: bool) -> Iterator[str]:
     """All selected rows as CSV text, yielded in pieces."""
-    pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending))
+    names = [*a.space, *other_names(a)]
+    pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending, params=names))
 
     def plain(cell: Any) -> Any:
         return f"'{cell}" if isinstance(cell, str) and cell.startswith(COMPUTED) and cell != "-inf" else cell
 
     for number, piece in enumerate(pieces):
-        columns, text = rows_to_json(piece, a.space, infinite=True)["columns"], io.StringIO()
+        columns, text = rows_to_json(piece, columns_of(a), infinite=True)["columns"], io.StringIO()
         lines = [[] if number else [list(columns)], zip(*columns.values(), strict=True)]
         csv.writer(text).writerows([plain(cell) for cell in line] for line in chain(*lines))
         yield text.getvalue()
@@ -625,14 +654,16 @@ def csv_pieces(a: TrialData, question: Question, *, sort: str | None, descending
 @refusing
 def parallel(a: TrialData, question: Question, limit: int, names: Sequence[str] | None = None) -> dict[str, Any]:
     read = partial(trial_table, limit=None, sample=limit, params=names)
-    return rows_to_json(shown_rows(a, question, read), a.space)
+    return rows_to_json(shown_rows(a, question, read), columns_of(a))
 
 
 @refusing
-def points(a: TrialData, question: Question, x: str, y: str, limit: int) -> dict[str, Any]:
-    """The values of the parameters `x` and `y` in a sample of the selected rows."""
-    read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y))))
-    return rows_to_json(shown_rows(a, question, read), a.space)
+def points(
+    a: TrialData, question: Question, x: str, y: str, limit: int, names: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """The values of the parameters `x` and `y`, and of the columns `names`, in a sample of the selected rows."""
+    read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y, *(names or ())))))
+    return rows_to_json(shown_rows(a, question, read), columns_of(a))
 
 
 def shown_rows(a: TrialData, question: Question, read: Callable[[TrialData, Question], Value]) -> Value:
@@ -648,7 +679,9 @@ def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict
     words: dict[Cell, Any] = {math.inf: "inf", -math.inf: "-inf"} if infinite else {}  # in a table, infinity is a word
     columns = {name: [words.get(cell, exact(cell)) for cell in cells] for name, cells in table.columns.items()}
     for name in table.parameters:
-        texts: dict[Any, str] = {label: text for text, label in labels_by_text(space[name]).items()}
+        texts: dict[Any, str] = {}
+        if name in space:  # dates have no domain
+            texts = {label: text for text, label in labels_by_text(space[name]).items()}
         if texts:
             cells = table.columns[name]
             columns[name] = [None if cell is None else texts.get(cell, str(cell)) for cell in cells]

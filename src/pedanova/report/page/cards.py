@@ -22,7 +22,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.report.page import answers
-from pedanova.report.page.facts import MANY, Ladder, facts_of, ladder_of, part_of, rounded
+from pedanova.report.page.facts import MANY, Ladder, columns_of, facts_of, ladder_of, part_of, rounded
 from pedanova.report.page.question import (
     CALLS,
     Bounds,
@@ -110,7 +110,12 @@ def parameter(value: Any, name: str, space: Space) -> str:
     return value
 
 
-COLUMN = checked(None, lambda value: isinstance(value, str) and len(value) <= 10_000, "the name of a column")
+def is_column(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 10_000
+
+
+COLUMN = checked(None, is_column, "the name of a column")
+COLUMNS = checked(None, lambda value: isinstance(value, list) and all(map(is_column, value)), "a list of columns")
 PARAMETERS = checked(None, lambda value: isinstance(value, list), "a list of parameters", parameter)
 
 
@@ -224,7 +229,7 @@ ROWS_OF_TABLE: dict[str, Check] = {
     "descending": flag(default=False),
     "offset": whole(0, 10**12),
     "limit": whole(50, MOST_ROWS),
-    "names": PARAMETERS,
+    "names": COLUMNS,
 }
 CARDS = (
     Card(
@@ -258,8 +263,13 @@ CARDS = (
         in_file=groups_in_file,
     ),
     Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
-    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS), "names": PARAMETERS}, needs_rows=True),
-    Card("points", answers.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS)}, needs_rows=True),
+    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS), "names": COLUMNS}, needs_rows=True),
+    Card(
+        "points",
+        answers.points,
+        {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
+        needs_rows=True,
+    ),
     Card(
         "difference", answers.difference_of, {"other": lambda value, _, space: parse_question(value, space)}, slow=True
     ),
@@ -319,7 +329,7 @@ def payload_of(
     and in a shell; `notes` are those of the whole table if `a` is a study.
     """
     whole, asking, wanted = a, Question(parts="all", **check_how(options, what="a report")), check_questions(questions)
-    fixed = () if within is None else rows_of_file(within, a.space)
+    fixed = () if within is None else rows_of_file(within, columns_of(a))
     facts_on_rows = None if within is None and study is None else facts_of_rows(within, fixed, a, study)
     a = a if within is None else a.within(within)
     many = len(a.tallies) > MANY
@@ -374,7 +384,7 @@ def facts_of_rows(
     box = fixed[0] if fixed and isinstance(fixed[0], Mapping) else {}
     return {
         "of": a.rows,
-        "selection": box_to_json(box, a.space),
+        "selection": box_to_json(box, columns_of(a)),
         "words": within if isinstance(within, str) else "" if within is None else "a custom filter",
         "study": None if study is None else study_to_json(study),
     }
@@ -386,7 +396,7 @@ def file_answers(plan: FilePlan) -> list[dict[str, Any]]:
     for card in CARDS:
         if card.in_file is not None:
             for question, extra, one in card.in_file(plan):
-                asked, data = question_to_json(question, plan.analysis.space), plan.analysis
+                asked, data = question_to_json(question, columns_of(plan.analysis)), plan.analysis
                 budget = {"budget": plan.budget} if card.name == "along" else {}
                 around: dict[str, Any] = {"fixed": plan.fixed, "study": plan.study, "source": plan.source}
                 one = with_lines(card.name, data, question, {**extra, **budget}, one, **around)
@@ -445,7 +455,7 @@ def as_question(a: TrialData, steps: Ladder, asking: Question, target: object, r
     """Make a question of the page: quantiles become slider steps, and a box becomes a selection."""
     box: dict[str, Bounds] = {}
     if isinstance(region, Mapping):
-        box, region = {name: chosen_part(name, part, a.space) for name, part in region.items()}, 1
+        box, region = {name: chosen_part(name, part, columns_of(a)) for name, part in region.items()}, 1
     bands = [as_band(steps, target, "target"), as_band(steps, region, "region")]
     return replace(asking, target=bands[0], region=bands[1], within=boxed(box))
 

@@ -24,11 +24,12 @@ from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
 from pedanova.measures.question import Baseline, Question
+from pedanova.measures.questions.columns import other_columns, other_names
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.report.page.question import Span, labels_by_text, question_to_json
-from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Switch, in_words, scale_of
+from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Space, Switch, in_words, scale_of
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # usual slider steps
 MANY = 40  # with more parameters, those on the screen are answered first
@@ -144,7 +145,17 @@ def page_facts(a: TrialData, title: str, start: Question) -> dict[str, Any]:
     if not by_rows and len(a.tallies) > MANY and isinstance(model, RowModel) and not model.is_fitted:
         by_rows = early = True  # do not wait for a model; the page requests these facts again
     ladder = ladder_of(a, parts, None, force=True, of="rows" if by_rows else start.of, seed=start.seed)
-    return facts_of(a, title, ladder, start) | {"early": early}
+    return facts_of(a, title, ladder, start) | {"early": early, "columns": columns_to_json(a)}
+
+
+def columns_to_json(a: TrialData) -> list[dict[str, Any]]:
+    """The columns that are not parameters, as JSON; those without a domain, such as dates, can only be shown."""
+    others = others_of(a)
+    space, shapes = (Space({}), {}) if others is None else (others.space, bins_for(others))
+    names = other_names(a)
+    found = {name: {"name": name, "short": name, "words": "", "brush": None, "shape": None} for name in names}
+    found |= {name: parameter_of(name, space[name], shapes.get(name), name) for name in space}
+    return [one | {"goal": name not in names} for name, one in found.items()]
 
 
 def facts_of(
@@ -164,12 +175,13 @@ def facts_of(
             {"part": float(rung.part), "words": rung.words, "rows": rung.rows, "end": end}
             for rung, end in zip(ladder.rungs, ends, strict=True)
         ],
-        "start": question_to_json(start, space),
+        "start": question_to_json(start, columns_of(a)),
         "notes": [
             {"kind": note.kind, "severity": note.severity, "text": str(note)}
             for note in shortened([*(a.notes if notes is None else notes), *ladder.notes])
         ],
         "live": False,  # whether the page can ask questions
+        "columns": [],  # further columns that can be selected
         "budget": budget_name(a),  # the name of the budget, if the source has one
         "watch": False,  # whether rows may be added
     }
@@ -255,9 +267,30 @@ def bins_for(a: TrialData) -> dict[str, Bins]:
     return _BINS[a]
 
 
+_OTHERS: WeakKeyDictionary[TrialData, TrialData | None] = WeakKeyDictionary()
+
+
+def others_of(a: TrialData) -> TrialData | None:
+    """The counts of the columns of the table that are not parameters; None if there are none."""
+    if a not in _OTHERS:
+        _OTHERS[a] = other_columns(a)
+    return _OTHERS[a]
+
+
+def columns_of(a: TrialData) -> Space:
+    """The domains of all columns in which rows can be selected: the parameters first."""
+    others = others_of(a)
+    return a.space if others is None else Space({**a.space, **others.space})
+
+
 def draw_like(part: TrialData, whole: TrialData) -> None:
-    """Use the bins of `whole` (all studies) for `part` (one study) too."""
+    """Use the bins and the columns of `whole` (all studies) for `part` (one study) too."""
     _BINS.setdefault(part, bins_for(whole))
+    if part not in _OTHERS:
+        others = others_of(whole)
+        _OTHERS[part] = found = None if others is None else other_columns(part, others.space)
+        if others is not None and found is not None:
+            _BINS[found] = bins_for(others)
 
 
 def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:
