@@ -71,6 +71,20 @@ def test_infinite_objectives_are_failures_too_but_no_failure_is_no_answer() -> N
         fine.importance(target="failed")
 
 
+@pytest.mark.parametrize("failed", [3, 4, 5])
+def test_a_few_failures_are_counted_and_do_not_stop_an_answer(failed: int) -> None:
+    table = draw(80, 3)
+    loss = -np.log10(table["lr"])
+    loss[np.argsort(table["lr"])[-failed:]] = np.nan
+    a = pa.analyze(table, loss)  # a guessed range ends where the successful trials end
+    for result in (a.gains(), a.next_trials(2)):
+        note = next(note for note in result.notes if f"{failed} of 80 trials fail" in note)
+        assert ("mostly at lr 0." in note) == (failed >= 5)
+    if failed < 5:
+        with pytest.raises(QueryError, match=f"only {failed} trials failed"):
+            a.importance(target="failed")
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = draw(80, 0)
     loss = ["" if np.isnan(value) else value for value in loss_of(table)]

@@ -41,7 +41,7 @@ from pedanova.measures.advice.next_trials import (
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
-from pedanova.measures.questions.failures import success_of
+from pedanova.measures.questions.failures import failure_notes, success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MOST_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
@@ -104,7 +104,7 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     start = rules.best() if default is None else rules.given(default)
     check_inside(rules, start, kept)
     success = success_of(data)
-    notes += [] if success is None else [success.note()]
+    notes += failure_notes(data)
     tuning = Tuning(rules, known, start, kept, seed, success)
     signed = part.few.signed
     finite = signed[np.isfinite(signed)]
@@ -247,7 +247,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     best = float(objective.process.predict(objective.embed(run)).min())
     success = success_of(data) if part.around is None else None
     chances = np.ones(len(candidates)) if success is None else success.chance(candidates)
-    notes += [] if success is None else [success.note()]
+    notes += failure_notes(data) if part.around is None else []
     even = slice(len(near), None)
     chosen = choose_next(objective, candidates, goals, best, even=even, gaps=not trusted, chances=chances)
     places = [place for place, *_ in chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.data.objectives import Goal
 from pedanova.data.prepare import prepare
-from pedanova.data.regions import Region, sign_of
-from pedanova.errors import Arg, QueryError
+from pedanova.data.regions import LEAST_TARGET, Region, sign_of
+from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import normal_below
 from pedanova.measures.importance import FAILED_TRIALS, Importances
 from pedanova.measures.question import Question
@@ -23,6 +24,7 @@ from pedanova.space.grid import Reals
 
 FAILED = "failed"  # the target that contains the failed trials
 FEWEST = 3  # failed trials, and others, from which the chance of success is estimated
+MOST_NAMED = 2  # parameters that a note names
 EVERY_FAILED = Region("value", 1.0, None)
 
 
@@ -54,6 +56,10 @@ def importance_of_failure(data: TrialData, question: Question) -> Importances:
     if trials is None:
         why = f"fewer than {FEWEST} trials failed or succeeded, or the failed trials were not kept"
         raise QueryError(Arg("target", FAILED), f" cannot be answered: {why}")
+    failed = count_failed(trials)
+    if failed < LEAST_TARGET and not question.force:
+        few = f"only {failed} trials failed, and at least {LEAST_TARGET} are needed to say anything; run more trials, "
+        raise TooFewRowsError(few, "or pass ", Arg("force", True))
     query = trials.resolved(replace(question, target=EVERY_FAILED))
     return replace(query, words=(FAILED_TRIALS, query.words[1])).importances
 
@@ -63,7 +69,6 @@ class Success:
     """The chance that a trial succeeds, by a Gaussian process of failure."""
 
     model: ObjectiveModel
-    trials: TrialData
 
     def chance(self, settings: Settings) -> Reals:
         """(configurations,) The probability of success; `settings` are cells, in the order of the space."""
@@ -74,14 +79,39 @@ class Success:
         deviation = np.sqrt(found.variance + process.noise * process.scale + 1e-9)
         return np.asarray(normal_below((found.mean - (scores[0] + scores[-1]) / 2.0) / deviation))
 
-    def note(self) -> Note:
-        """How many trials failed, and where."""
-        failed = int(self.trials.observed().goals[0].values[self.trials.observed().keep].sum())
-        found = importance_of(self.trials, Question(EVERY_FAILED, draws=0), good=False)
-        ranges = importance_of(self.trials, Question(EVERY_FAILED), good=True).good
-        where = [f"{name} {words}" for name, words in ranges.items() if name in list(found)[:2]]
-        mostly = f", mostly at {' and '.join(where)}" if where else ""
-        return Note("answer", f"{failed:,} of {self.trials.rows:,} trials fail{mostly}", severity="warning")
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How many trials failed, and the values at which failed trials are clearly more frequent."""
+
+    failed: int
+    trials: int
+    where: Mapping[str, str]  # parameter -> values in words, the most important parameter first
+
+    def __str__(self) -> str:
+        mostly = " and ".join(f"{name} {words}" for name, words in [*self.where.items()][:MOST_NAMED])
+        return f"{self.failed:,} of {self.trials:,} trials fail" + (f", mostly at {mostly}" if mostly else "")
+
+
+def failures_of(data: TrialData) -> Failures | None:
+    """How many trials failed, and where; None if hardly any trial failed, or if the failed rows are not known."""
+    trials = failures_in(data)
+    if trials is None:
+        return None
+    failed = count_failed(trials)
+    enough = min(failed, trials.rows - failed) >= LEAST_TARGET
+    good = importance_of(trials, Question(EVERY_FAILED), good=True).good if enough else {}
+    return Failures(failed, trials.rows, {name: words for name, words in good.items() if words})
+
+
+def count_failed(trials: TrialData) -> int:
+    observed = trials.observed()
+    return int(observed.goals[0].values[observed.keep].sum())
+
+
+def failure_notes(data: TrialData) -> list[Note]:
+    failures = failures_of(data)
+    return [] if failures is None else [Note("answer", str(failures), severity="warning")]
 
 
 def success_of(data: TrialData) -> Success | None:
@@ -93,4 +123,4 @@ def success_of(data: TrialData) -> Success | None:
     configurations = configurations_of(model.rows)
     if configurations.arrangement.varying == 0 or list(model.space) != list(data.space):
         return None
-    return Success(model_of(configurations, None), trials)
+    return Success(model_of(configurations, None))
