@@ -642,7 +642,7 @@ class Analysis(Output):
         return advice.needed_of(self.data, width, Question(target, region, **check_how(how)))
 
     def brief(self, *, seed: int = DEFAULT.seed) -> briefs.Brief:
-        """A summary in at most 300 tokens, for agents and logs. Each line names the call that gives the full result.
+        """The advice in a few lines: the best trial, what may improve, what to run next, what fails, what matters.
 
         Parameters
         ----------
@@ -659,7 +659,7 @@ class Analysis(Output):
         >>> import pedanova as pa
         >>> brief = pa.analyze(pa.demo_trials(), "error").first(200).brief()
         >>> [line.topic for line in brief.rows]
-        ['trials', 'matters', 'where', 'sure', 'gain', 'next', 'beware']
+        ['trials', 'best', 'expect', 'next', 'fails', 'stay', 'matters', 'where', 'ranking']
         """
         return briefs.brief_of(self.data, Question(seed=seed).seed)
 

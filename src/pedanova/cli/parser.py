@@ -259,7 +259,7 @@ COMMANDS = (
     ),
     Command(
         "brief",
-        "a summary of all results in at most 300 tokens",
+        "the advice in a few lines: best trial, next trial, what fails, what matters",
         (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
     ),
     Command(

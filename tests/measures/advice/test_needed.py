@@ -71,15 +71,15 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     space = {"a": pa.Int(0, 5), "b": pa.Int(0, 5), "c": pa.Float(0, 1)}
     done = pa.analyze(settled_table(), "loss", space=space).needed().stop
     assert done.settled
-    assert str(done).startswith("More trials will hardly change the result: a stays first")
-    better = replace(done, settled=False, better=0.5)
-    assert str(better).startswith("More trials may still improve the best value by up to 0.5 (")
-    assert "a stays first with" in str(better)
-    unsure = replace(done, settled=False, first_stays=0.6)
-    assert str(unsure).startswith("Run more trials only if you need a more certain ranking: a stays first with 60")
-    going = analysis(60, second=0.9, noise=0.1).needed().stop
-    assert not going.settled
-    assert str(going).startswith(("Run more trials", "It is not clear whether to stop"))
+    assert str(done).startswith("The ranking is settled: a stays first with")
+    assert str(done).endswith("in 20 further trials, which is negligible.")
+    better = replace(done, better=0.5)
+    assert not better.settled
+    assert better.of_the_value() == "Expect the best value to improve by at most 0.5 in 20 further trials."
+    unsure = replace(done, first_stays=0.6)
+    assert not unsure.settled
+    assert str(unsure).startswith("The ranking is not settled: a stays first with 60")
+    assert not analysis(60, second=0.9, noise=0.1).needed().stop.settled
 
 
 def settled_table() -> dict[str, Any]:
@@ -94,7 +94,7 @@ def test_the_sentence_stands_beside_the_answer(tmp_path: Any, capsys: pytest.Cap
         lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*table.values(), strict=True))]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines))
     assert main(["analyze", str(tmp_path / "done.csv"), "--objective", "loss"]) == 0
-    assert "More trials will hardly change the result: a stays first" in " ".join(capsys.readouterr().out.split())
+    assert "The ranking is settled: a stays first" in " ".join(capsys.readouterr().out.split())
     rng = np.random.default_rng(1)
     noise = {name: rng.random(60) for name in ("a", "b", "loss")}
     answer = pa.analyze(noise, "loss")
@@ -130,7 +130,7 @@ def test_the_watched_page_says_it() -> None:
     first = pa.analyze({name: values[:100] for name, values in settled_table().items()}, "loss")
     watcher = Watcher(Session(first.data), Source())
     watcher.step()
-    assert watcher.news()["stop"].startswith("More trials will hardly change the result: a stays first")
+    assert watcher.news()["stop"].startswith("The ranking is settled: a stays first")
 
 
 def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:
@@ -140,7 +140,7 @@ def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:
     assert loaded.pair == a.needed().pair
     assert loaded.stop.better is None
     assert not loaded.stop.settled
-    assert "It is not clear whether to stop" in str(loaded.stop)
+    assert str(loaded.stop).endswith("No model can predict how much further trials improve the best value.")
 
 
 def test_bad_questions_are_refused() -> None:

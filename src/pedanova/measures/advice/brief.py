@@ -1,39 +1,34 @@
-"""A brief of an analysis in at most 300 tokens: one line for each result, with the call that computes it."""
+"""A brief of an analysis: the advice in a few lines, each with the numbers behind it and the call that computes it."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
 from pedanova.base.digits import interval, percent, short
-from pedanova.base.table import Printed, Table
+from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import printable, shorten
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
-from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
-from pedanova.measures.advice.gains import Gains
-from pedanova.measures.advice.needed import FIRST_STAYS, Needed
-from pedanova.measures.importance import OF_TRIALS, Importances, beats_chance, reached_in_words
+from pedanova.measures.advice.advise import at_a_guess, gains_of, needed_of, next_trials_of
+from pedanova.measures.importance import Importances, beats_chance
 from pedanova.measures.question import Question
-from pedanova.measures.questions.ask import densities_of_all, importance_of
+from pedanova.measures.questions.ask import densities_of_all, importance_of, trial_table
+from pedanova.measures.questions.failures import failures_of
 from pedanova.measures.questions.trial_data import TrialData
 
-TOKENS = 300  # of the whole text
-LINE_TOKENS = 34  # of the text of one line
-LONGEST_NAME = 24
-NAMED, LOCATED = 3, 2  # the number of parameters whose shares and whose good values are shown
-TOPICS = ("trials", "matters", "where", "sure", "gain", "next", "beware")
+LONGEST_NAME = 80  # longer names are shortened in the texts, but not in the facts
+TOPICS = ("trials", "best", "expect", "next", "fails", "stay", "matters", "where", "ranking")
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "pedanova brief",
     "type": "object",
     "required": ["version", "objective", "direction", "trials", "lines"],
     "properties": {
-        "version": {"const": 1},
+        "version": {"const": 2},
         "objective": {"type": "string"},
         "direction": {"enum": ["minimize", "maximize"]},
         "trials": {"type": "integer", "minimum": 0},
@@ -41,10 +36,14 @@ SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "required": ["topic", "text", "call", "command"],
+                "required": ["topic", "text", "facts", "call", "command"],
                 "properties": {
                     "topic": {"enum": list(TOPICS)},
                     "text": {"type": "string"},
+                    "facts": {
+                        "type": "object",
+                        "description": "the numbers and names behind the text; empty if unknown",
+                    },
                     "call": {"type": "string", "description": "the Python call that computes it"},
                     "command": {"type": "string", "description": "the shell command without the leading 'pedanova'"},
                 },
@@ -63,9 +62,11 @@ class BriefLine:
     Attributes
     ----------
     topic
-        ``trials``, ``matters``, ``where``, ``sure``, ``gain``, ``next`` or ``beware``.
+        ``trials``, ``best``, ``expect``, ``next``, ``fails``, ``stay``, ``matters``, ``where`` or ``ranking``.
     text
-        The result in a few words.
+        The result in words.
+    facts
+        The numbers and names behind the text, as in JSON. Empty if the result is not known.
     call, command
         How to compute the result: the Python call, and the shell command.
 
@@ -73,14 +74,15 @@ class BriefLine:
     --------
     >>> import pedanova as pa
     >>> line = pa.analyze(pa.demo_trials(), "error").first(200).brief().rows[1]
-    >>> line.topic, line.call
-    ('matters', 'a.importance()')
+    >>> line.topic, line.facts["value"], line.call
+    ('best', 0.01669, 'a.trials(limit=1)')
     """
 
     topic: str
     text: str
     call: str
     command: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.topic}: {self.text} [{self.call}]"
@@ -88,7 +90,10 @@ class BriefLine:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Brief(Table):
-    """The results of an analysis in at most 300 tokens: ``print(brief)``, or ``brief.to_json()``.
+    """The advice in a few lines: ``print(brief)``, or ``brief.to_json()``.
+
+    It says what the best trial is, what 20 further trials may still improve, which trial to run next, what fails, which
+    parameters may stay as they are, and what matters.
 
     Attributes
     ----------
@@ -115,7 +120,7 @@ class Brief(Table):
 
     def to_json(self) -> str:
         """The brief as JSON; `Brief.schema` describes it."""
-        about = {"version": 1, "objective": self.objective, "direction": self.direction, "trials": self.trials}
+        about = {"version": 2, "objective": self.objective, "direction": self.direction, "trials": self.trials}
         return json.dumps(about | {"lines": [asdict(row) for row in self.rows]}, indent=1, ensure_ascii=False) + "\n"
 
     @staticmethod
@@ -130,22 +135,17 @@ class Brief(Table):
         return self.to_text()
 
 
-def tokens_in(text: str) -> int:
-    """An upper estimate of the number of tokens."""
-    return len(re.findall(r"[^\W\d_]{1,4}|\d{1,3}|[^\w\s]|_", text))
-
-
-def cut(text: str, most: int = LINE_TOKENS) -> str:
-    """Cut a text after the last word that fits into `most` tokens."""
-    words = printable(" ".join(text.split())).split(" ")
-    while len(words) > 1 and tokens_in(" ".join(words)) > most:
-        words.pop()
-    kept = " ".join(words)
-    return kept if len(kept) >= len(" ".join(text.split())) else f"{kept.rstrip(',;:')} …"
+Said = tuple[str, dict[str, Any]]  # a text and the facts behind it
 
 
 def named(name: str) -> str:
     return shorten(printable(name), LONGEST_NAME)
+
+
+def listed(values: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{named(name)}={shorten(printable(short(value)), LONGEST_NAME)}" for name, value in values.items()
+    )
 
 
 def brief_of(data: TrialData, seed: int) -> Brief:
@@ -153,91 +153,117 @@ def brief_of(data: TrialData, seed: int) -> Brief:
     question = replace(data.widened(Question(seed=seed)), force=True)
     answer = importance_of(data, question)
     lines = [
-        line(
-            "trials",
-            f"{data.rows:,} trials, {len(data.space)} parameters, {TO_DO[data.direction]} {named(data.objective)}",
-        ),
-        line("matters", matters_in_words(answer)),
-        line("where", attempt(lambda: where_in_words(data, answer, question))),
-        line("sure", attempt(lambda: sure_in_words(needed_of(data, 0.1, question)))),
-        line("gain", attempt(lambda: gain_in_words(gains_of(data, None, 1.0, seed)))),
-        line("next", attempt(lambda: next_in_words(data, seed))),
-        line("beware", beware_in_words(answer)),
+        line("trials", lambda: contents(data)),
+        line("best", lambda: best_trial(data)),
+        line("expect", lambda: expected(data, question)),
+        line("next", lambda: next_trial(data, seed)),
+        line("fails", lambda: failing(data)),
+        line("stay", lambda: staying(data, seed)),
+        line("matters", lambda: mattering(answer)),
+        line("where", lambda: good_values(data, answer, question)),
+        line("ranking", lambda: ranking(data, question)),
     ]
-    return Brief(tuple(lines), named(data.objective), data.direction, data.rows)
+    return Brief(tuple(lines), data.objective, data.direction, data.rows)
 
 
 CALLS = {
     "trials": ("a.trials()", "analyze"),
+    "best": ("a.trials(limit=1)", "analyze"),
+    "expect": ("a.needed().stop", "next"),
+    "next": ("a.next_trials(1, 'win')", "next --number 1 --goal win"),
+    "fails": ("a.importance(target='failed')", "analyze --target failed"),
+    "stay": ("a.gains()", "gains"),
     "matters": ("a.importance()", "analyze"),
     "where": ("a.densities()", "densities"),
-    "sure": ("a.needed()", "next"),
-    "gain": ("a.gains()", "gains"),
-    "next": ("a.next_trials(goal='win')", "next --goal win"),
-    "beware": ("a.notes", "analyze --notes"),
+    "ranking": ("a.needed()", "next"),
 }
 
 
-def line(topic: str, text: str) -> BriefLine:
-    call, command = CALLS[topic]
-    return BriefLine(topic, cut(text), call, command)
-
-
-def attempt(words: Callable[[], str]) -> str:
-    """Return the text from `words()`, or the error message if it raises an error."""
+def line(topic: str, said: Callable[[], Said]) -> BriefLine:
+    """The line of a result; if it cannot be computed, the text is the error message."""
     try:
-        return words()
+        text, facts = said()
     except PedanovaError as error:
-        return f"not known: {error}"
+        text, facts = f"not known: {error}", {}
+    return BriefLine(topic, printable(" ".join(text.split())), *CALLS[topic], facts)
 
 
-def matters_in_words(answer: Importances) -> str:
-    sure = [row for row in answer.rows if beats_chance(row)][:NAMED]
-    noise = [named(row.name) for row in answer.rows if row.significant is False]
-    parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in sure]
-    words = ", ".join(parts) or "no parameter has a clear effect (all effects may be due to chance)"
-    return f"{words}; no clear effect: {', '.join(noise)}" if noise else words
+def contents(data: TrialData) -> Said:
+    facts = {"trials": data.rows, "parameters": list(data.space)}
+    return f"{data.rows:,} trials, {len(data.space)} parameters, {TO_DO[data.direction]} {named(data.objective)}", facts
 
 
-def where_in_words(data: TrialData, answer: Importances, question: Question) -> str:
-    clear = [row for row in answer.rows if beats_chance(row)][:LOCATED]
-    densities = densities_of_all(data, question) if clear else {}
-    parts = []
-    for row in clear:
-        good = [one.words for one in densities[row.name].good()][:2]
-        parts += [f"{named(row.name)} {' or '.join(good)}"] if good else []
-    return "; ".join(parts) or "no clear ranges"
+def best_trial(data: TrialData) -> Said:
+    table = trial_table(data, Question(), limit=1)
+    first: dict[str, Cell] = {name: column[0] for name, column in table.to_dict().items()}
+    values = {name: first[name] for name in table.parameters if first[name] is not None}
+    results = {name: first[name] for name in table.objectives}
+    row, trial = first[table.own("row")], first.get(table.own("trial"))
+    place = f"row {row}" if trial is None else f"trial {trial}"
+    facts = {"row": row, "trial": trial, "values": values, "objectives": results}
+    if len(results) == 1:
+        facts["value"] = next(iter(results.values()))
+    return f"{listed(results)} in {place}: {listed(values)}", facts
 
 
-def sure_in_words(needed: Needed) -> str:
-    first, second = map(named, needed.pair)
-    stop, go_on = needed.stop, "run more trials"
-    if stop.settled:
-        go_on = "more trials will hardly change the result"
-    elif stop.better is not None and stop.first_stays >= FIRST_STAYS:
-        go_on = "more trials may improve the best value"
-    elif stop.better is not None and stop.better <= stop.negligible:
-        go_on = "run more trials only for a more certain ranking"
-    stays = f"{first} stays first with {percent(stop.first_stays)} probability"
-    apart = f"clearly ahead of {second}" if needed.apart.more == 0 else f"not clearly ahead of {second}"
-    apart += "" if needed.apart.more == 0 else f" (needs {needed.apart} more)"
-    return f"{go_on}; {stays}; {apart}"
+def expected(data: TrialData, question: Question) -> Said:
+    stop = needed_of(data, 0.1, question).stop
+    facts = {"trials": stop.trials, "at_most": stop.better, "negligible": stop.negligible}
+    return stop.of_the_value(), facts if stop.better is not None else {}
 
 
-def gain_in_words(gains: Gains) -> str:
-    safe = f"; safe to leave at the default: {', '.join(map(named, gains.safe))}" if gains.safe else ""
-    return f"tuning all parameters improves the objective by {gains.total} over {gains.default_source}{safe}"
-
-
-def next_in_words(data: TrialData, seed: int) -> str:
+def next_trial(data: TrialData, seed: int) -> Said:
     trial = next_trials_of(data, 1, "win", None, seed).rows[0]
-    values = ", ".join(f"{named(name)}={short(value, 2)}" for name, value in trial.values.items())
-    why = trial.reason if trial.expected is None else f"expected {short(trial.expected, 2)}"
-    return f"{why}: {values}"
+    text = f"{listed(trial.values)}: {trial.reason}"
+    if trial.expected is not None:
+        text += f", expected {short(trial.expected)} ({short(trial.low)} to {short(trial.high)})"
+    if trial.succeeds is not None:
+        text += f", succeeds with {at_a_guess(trial.succeeds)} probability"
+    facts = {name: getattr(trial, name) for name in ("better", "expected", "low", "high", "succeeds")}
+    return text, {"values": dict(trial.values), **facts}
 
 
-def beware_in_words(answer: Importances) -> str:
-    goal = reached_in_words(OF_TRIALS.sub("", answer.target))
-    words = f"importances show what decides whether a trial {goal}, not what changes the objective"
-    uneven = [note for note in answer.notes if "not drawn evenly" in note]
-    return f"{words}; trials were not drawn evenly" if uneven else f"{words}; a high importance does not prove a cause"
+def failing(data: TrialData) -> Said:
+    failures = failures_of(data)
+    if failures is None:
+        return "hardly any trial failed, or failed trials are not known", {}
+    return str(failures), {"failed": failures.failed, "trials": failures.trials, "where": dict(failures.where)}
+
+
+def staying(data: TrialData, seed: int) -> Said:
+    gains = gains_of(data, None, 1.0, seed)
+    facts = {"safe": list(gains.safe), "loss": gains.safe_loss}
+    if not gains.safe:
+        return "no parameter is clearly safe to leave at its value in the best trial", facts
+    names = ", ".join(map(named, gains.safe))
+    return f"{names} may stay as in the best trial (a loss of at most {short(gains.safe_loss, 2)})", facts
+
+
+def mattering(answer: Importances) -> Said:
+    clear = [row for row in answer.rows if beats_chance(row)]
+    others = [row.name for row in answer.rows if not beats_chance(row)]
+    parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in clear]
+    words = ", ".join(parts) or "no parameter has a clear effect (all effects may be due to chance)"
+    facts = [{"name": row.name, "share": row.share, "low": row.low, "high": row.high} for row in clear]
+    return (
+        f"{words}; no clear effect: {', '.join(map(named, others))}" if parts and others else words,
+        {"clear": facts, "not_clear": others, "target": answer.target},
+    )
+
+
+def good_values(data: TrialData, answer: Importances, question: Question) -> Said:
+    clear = [row.name for row in answer.rows if beats_chance(row)]
+    densities = densities_of_all(data, question) if clear else {}
+    good = {name: [one.words for one in densities[name].good()] for name in clear}
+    parts = [f"{named(name)} {' or '.join(ranges)}" for name, ranges in good.items() if ranges]
+    return "; ".join(parts) or "no clear ranges", {"good_values": good}
+
+
+def ranking(data: TrialData, question: Question) -> Said:
+    needed = needed_of(data, 0.1, question)
+    first, second = map(named, needed.pair)
+    apart = f"{first} is clearly ahead of {second}"
+    if needed.apart.more != 0:
+        apart = f"to distinguish {first} from {second}: {needed.apart} more trials"
+    facts = {"settled": needed.stop.ranking_settled, "first": needed.pair[0], "first_stays": needed.stop.first_stays}
+    return f"{needed.stop.of_the_ranking().rstrip('.')}; {apart}", facts

@@ -23,6 +23,7 @@ SOME = 1.28  # standard deviations of an 80 % interval for the difference of two
 FIRST_STAYS = 0.95  # the probability at which the first place counts as settled
 NEGLIGIBLE = 0.02  # part of the distance from a typical to the best configuration
 NODES = 200  # equally likely values of a normal distribution
+FURTHER = 20  # trials in which the best value may improve
 MOST = 1e6  # larger numbers of trials count as unreachable
 
 
@@ -95,51 +96,65 @@ class NeededTrials:
 
 @dataclass(frozen=True, slots=True)
 class StopAdvice:
-    """Advice on whether to run more trials or to stop.
+    """Advice on whether to run more trials: is the ranking settled, and what may further trials still improve?
 
     Attributes
     ----------
-    settled
-        True if more trials would change the ranking and the best value very little. False if the ranking or the best
-        value may change more, or if there is no model.
     first, first_stays
         The first parameter, and the probability that it stays first.
-    better, negligible
-        `better`: the best value improves by at most this amount (95 % limit) if you run four further trials for each
-        trial so far. It is None without a model. `negligible`: an improvement up to this size is negligible. It is a
-        fiftieth of the difference between a typical value and the best value.
+    better
+        The largest improvement of the best value to expect from `trials` further trials (95 % limit, by the model's
+        posterior samples), but at least `negligible`. It is None without a model.
+    negligible
+        An improvement up to this size is negligible: a fiftieth of the difference between a typical value and the best
+        value.
+    trials
+        The number of further trials that `better` refers to.
 
     Examples
     --------
     >>> import pedanova as pa
     >>> advice = pa.analyze(pa.demo_trials(), "error").needed().stop
-    >>> advice.first, advice.first_stays > 0.9
+    >>> advice.first, advice.ranking_settled
     ('learning_rate', True)
     """
 
-    settled: bool
     first: str
     first_stays: float
     better: float | None
     negligible: float
+    trials: int = FURTHER
+
+    @property
+    def ranking_settled(self) -> bool:
+        """Whether the first parameter is very likely to stay first."""
+        return self.first_stays >= FIRST_STAYS
+
+    @property
+    def value_settled(self) -> bool:
+        """Whether further trials will hardly improve the best value."""
+        return self.better is not None and self.better <= self.negligible
+
+    @property
+    def settled(self) -> bool:
+        """Whether further trials will hardly change the ranking and the best value."""
+        return self.ranking_settled and self.value_settled
+
+    def of_the_ranking(self) -> str:
+        """The sentence about the ranking."""
+        settled = "settled" if self.ranking_settled else "not settled"
+        return f"The ranking is {settled}: {self.first} stays first with {percent(self.first_stays)} probability."
+
+    def of_the_value(self) -> str:
+        """The sentence about the best value."""
+        if self.better is None:
+            return "No model can predict how much further trials improve the best value."
+        negligible = ", which is negligible" if self.value_settled else ""
+        much = f"at most {short(self.better, 2)} in {self.trials} further trials{negligible}"
+        return f"Expect the best value to improve by {much}."
 
     def __str__(self) -> str:
-        stays = f"{self.first} stays first with {percent(self.first_stays)} probability"
-        if self.better is None:
-            return (
-                f"It is not clear whether to stop: {stays}, and no model can predict how much the best value improves."
-            )
-        gain = f"the best value improves by at most {short(self.better, 2)}"
-        if self.settled:
-            return f"More trials will hardly change the result: {stays}, and {gain}."
-        if self.first_stays >= FIRST_STAYS:
-            limit = f"up to {short(self.better, 2)} (less than {short(self.negligible, 2)} is negligible)"
-            return f"More trials may still improve the best value by {limit}; {stays}."
-        if self.better <= self.negligible:
-            return (
-                f"Run more trials only if you need a more certain ranking: {stays}. The best value will hardly improve."
-            )
-        return f"Run more trials: {stays}, and {gain} (less than {short(self.negligible, 2)} is negligible)."
+        return f"{self.of_the_ranking()} {self.of_the_value()}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -246,6 +261,7 @@ def first_stays(rows: Sequence[Importance]) -> bool:
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
     """Whether to stop; `better` and `distance` come from `may_improve`."""
-    stays, negligible = chance_of_staying(rows), NEGLIGIBLE * distance
-    settled = stays >= FIRST_STAYS and better is not None and better <= negligible
-    return StopAdvice(settled, rows[0].name, stays, better, negligible)
+    negligible = NEGLIGIBLE * distance
+    return StopAdvice(
+        rows[0].name, chance_of_staying(rows), None if better is None else max(better, negligible), negligible
+    )

@@ -53,6 +53,8 @@ class NextTrial:
         The predicted objective with a 95 % interval; None without a model.
     succeeds
         The probability that the trial does not fail; None if hardly any trial failed.
+    better
+        The probability that its result is better than the best result so far; None without a model.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class NextTrial:
     low: float | None
     high: float | None
     succeeds: float | None = None
+    better: float | None = None
 
     @property
     def attributes(self) -> dict[str, str]:
