@@ -77,7 +77,9 @@ def test_rows_are_sorted_and_coloured_by_any_column(live: Page, latencies: pa.An
     )
     settled(live)
     assert live.run(pixels) != before
-    words = "return [...document.querySelector('.pane-parallel .key').childNodes].map((one) => one.data).filter(Boolean)"
+    words = (
+        "return [...document.querySelector('.pane-parallel .key').childNodes].map((one) => one.data).filter(Boolean)"
+    )
     ends = [float(end) for end in live.run(words)]
     assert ends == pytest.approx([latencies.data.observed().table["latency_ms"].values.min(), 13], rel=0.1)
     titles = live.run(

@@ -399,11 +399,12 @@ def test_the_next_command_has_a_target_with_rows_enough(run, tmp_path: Path) -> 
     file = tmp_path / "few.csv"
     lines = [f"{a},{b},{c}" for a, b, c in zip(lr, depth, loss, strict=True)]
     file.write_text("\n".join(["lr,depth,loss", *lines]))
-    out = run("analyze", file, "--objective", "loss")[1]
-    command = out.partition("rows):")[2].partition("\n\n")[0]
-    words = shlex.split(command.replace("\\\n", " "))
-    assert words[-2:] == ["--target", "0.2"]
-    assert "narrow" in run(*words[1:])[1]
+    for how, before, target in (((), "space:", "0.1"), (("--estimator", "counts"), "rows):", "0.2")):
+        out = run("analyze", file, "--objective", "loss", *how)[1]
+        command = out.partition(before)[2].partition("\n\n")[0]
+        words = shlex.split(command.replace("\\\n", " "))
+        assert ("0.2" in words) == (target == "0.2")
+        assert "narrow" in run(*words[1:])[1]
 
 
 def test_a_target_that_is_too_small_inside_a_region_gets_advice_that_works(run, tmp_path: Path) -> None:

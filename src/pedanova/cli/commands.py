@@ -110,7 +110,7 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     if not sure:
         wider = f", or choose a wider target: {command_line('analyze', options, target='0.3')}"
         return f"Next: run more trials{wider if is_narrow(result) else '.'}"
-    target = target_of_reduce(a, options)
+    target = target_of_reduce(a, result, options)
     if a.data.observations is None or not result.whole or target is None:
         widened = any(note.kind == "question" and note.severity == "warning" for note in result.notes)
         same = {"target": result.target.removeprefix("the best ").replace(" ", "")} if widened else {}
@@ -121,13 +121,13 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
     return f"Next, find a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
-def target_of_reduce(a: Analysis, options: argparse.Namespace) -> str | None:
+def target_of_reduce(a: Analysis, result: Importances, options: argparse.Namespace) -> str | None:
     """The given target, or a wider one if ``pedanova reduce`` needs more rows; None if no target has enough rows."""
     rows, inside = LEAST_TO_REDUCE
     if len(a) < rows:
         return None
     asked = as_float(options.target)
-    if asked is None or len(a) * asked >= inside:
+    if asked is None or result.estimator == "surrogate" or len(a) * asked >= inside:
         return str(options.target)
     return next((f"{part:g}" for part in (0.2, 0.3) if len(a) * part >= inside), None)
 

@@ -290,7 +290,8 @@ class Importances(ShareTable[Importance]):
         if self.estimator == "paper":
             return "Next: .importance() shows which effects are clear."
         if self._sure():
-            enough = max(row.n_target for row in self.trials or self.rows) >= LEAST_TO_REDUCE[1]
+            counted = max(row.n_target for row in self.trials or self.rows)
+            enough = self.estimator == "surrogate" or counted >= LEAST_TO_REDUCE[1]
             wider = "" if enough else "target=0.2"
             return f"Next: .reduce({wider}) suggests a smaller search space."
         wider = ", or use a wider target, such as .importance(0.3)" if is_narrow(self) else ""

@@ -18,7 +18,7 @@ PartsOf: TypeAlias = Literal["space", "rows"]
 Parts: TypeAlias = Literal["selected", "all"]
 TARGET, REGION = 0.1, 1.0  # γ′ and γ in the paper
 INNER = (0.02, 0.1)  # the second question of a page: a target inside the best rows
-LEAST_TO_REDUCE = 40, 10  # the fewest rows, and target rows, from which a smaller space is derived
+LEAST_TO_REDUCE = 40, 10  # the fewest rows, and target rows if there is no model, that give a smaller space
 
 
 def as_whole(value: object, name: str, least: int = 0, most: float = math.inf) -> int:

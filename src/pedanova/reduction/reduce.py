@@ -73,14 +73,14 @@ def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, wid
     observed = data.observed()
     counted = counted_rows(observed, data.levels.nan)
     reached, space = np.flatnonzero(rows_in(wanted, observed, counted)), observed.space
-    if data.rows < LEAST_ROWS or len(reached) < LEAST_TARGET:
+    samples, remarks = samples_for(query)
+    if data.rows < LEAST_ROWS or (samples is None and len(reached) < LEAST_TARGET):
         why = f"{data.rows:,} rows are too few to decide: at least {LEAST_ROWS} are needed"
         if data.rows >= LEAST_ROWS:
             few = f"{len(reached)} rows in the target are too few to decide: at least {LEAST_TARGET} are needed"
             why = f"{few}; choose a wider target, or run more trials"
         verdicts = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
-        return ReducedSpace(verdicts, None, words[0], float(keep), tuple(notes))
-    samples, remarks = samples_for(query)
+        return ReducedSpace(verdicts, None, words[0], float(keep), (*notes, *remarks))
     copies = {} if samples is None else samples.copies  # they follow their originals
     axes = {
         name: axis_of(grid_of(parameter))
