@@ -147,8 +147,8 @@ def goal_named(observed: Observations, objective: str | None) -> Goal:
 
 
 def ended_early(observed: Observations) -> Mask:
-    """(rows,) The rows that were dropped because of how the trial ended; none if rows were selected later."""
-    if observed.ended is None or observed.restricted:
+    """(rows,) The chosen rows that were dropped because of how the trial ended."""
+    if observed.ended is None:
         return np.zeros(len(observed), dtype=bool)
     return (observed.ended > 0) & (observed.ended < len(ENDINGS))
 
@@ -193,7 +193,7 @@ class LearningCurves(Table):
     order
         The key of the trial in `columns`: ``"trial"`` if trial numbers are known, otherwise ``"row"``.
     columns
-        One entry for every reported value: ``"row"`` (or ``"trial"``, if known), ``"step"``, the value, ``"state"``.
+        One entry for every reported value: ``"row"``, ``"trial"`` (if known), ``"step"``, the value, ``"state"``.
 
     Examples
     --------
@@ -223,8 +223,11 @@ class LearningCurves(Table):
     def by_trial(self) -> list[tuple[Cell, str, list[tuple[Any, Any]]]]:
         """For each trial: its number, how it ended, and its pairs (step, value)."""
         found: dict[Cell, tuple[Cell, str, list[tuple[Any, Any]]]] = {}
-        for trial, step, value, state in zip(*self.columns.values(), strict=True):
-            found.setdefault(trial, (trial, str(state), []))[2].append((step, value))
+        *_, steps, values, states = self.columns.values()
+        for row, trial, *point, state in zip(
+            self.columns[ROW], self.columns[self.order], steps, values, states, strict=True
+        ):
+            found.setdefault(row, (trial, str(state), []))[2].append((point[0], point[1]))
         return list(found.values())
 
     def printed(self) -> Printed:
@@ -280,8 +283,9 @@ def as_table(observed: Observations, goal: Goal, curves: Curves, shown: Indices 
     rows, ended = curves.rows[chosen], endings(observed, goal)
     trials = rows if observed.trials is None else observed.trials[rows]
     key = ROW if observed.trials is None else "trial"
-    value = free_name(goal.name, (key, "step", "state"))
+    value = free_name(goal.name, (ROW, "trial", "step", "state"))
     columns: dict[str, list[Cell]] = {
+        ROW: rows.tolist(),
         key: values_in(Column(key, trials)),
         "step": curves.steps[chosen].tolist(),
         value: curves.values[chosen].tolist(),

@@ -219,7 +219,8 @@ def _within_region(observed: Observations, region: Region) -> Observations:
         raise QueryError(f"{'only one row' if left else 'no row'} is left ({region}); choose a wider region")
     note = Note("rows", f"only {region} are used: ", Count(left), " of ", Count(len(mask)))
     restricted = not np.array_equal(mask, before)
-    return replace(observed, keep=mask, restricted=restricted, notes=(note, *observed.notes))
+    ended = None if observed.ended is None else np.where(mask, observed.ended, np.uint8(LEFT_OUT))
+    return replace(observed, keep=mask, ended=ended, restricted=restricted, notes=(note, *observed.notes))
 
 
 def with_goal(observed: Observations, objective: str, nan: str) -> Observations:

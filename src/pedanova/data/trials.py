@@ -152,7 +152,11 @@ def trials_of(
 ) -> Trials:
     """Make a table of some rows; `codes` is 0 in the target, 1 in the rest of the region, and 2 outside."""
     goals = [goal.name for goal in observed.goals]
-    parameters = tuple(observed.space) if names is None else tuple(name for name in names if name not in goals)
+    parameters = (
+        tuple(observed.space)
+        if names is None
+        else tuple(name for name in names if name not in goals and name in observed.table)
+    )
     named = *goals, *parameters
     columns: dict[str, list[Cell]] = {free_name("row", named): rows.tolist()}
     if observed.trials is not None:

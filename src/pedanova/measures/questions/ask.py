@@ -19,7 +19,7 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
-from pedanova.data.history import History, history_of
+from pedanova.data.history import ROW, History, history_of
 from pedanova.data.observations import Observations
 from pedanova.data.options import check_choice
 from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts
@@ -368,7 +368,7 @@ def trial_table(
         if value is not None or name == "offset":
             as_whole(value, name)
     observed = data.observed()
-    check_names(params or (), observed.table)
+    check_names(params or (), {*observed.table, ROW})
     rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
     total = len(rows)
     rows = rows if sample is None else sampled(rows, sample, question.seed)
@@ -412,10 +412,10 @@ def history_table(
     sample: int | None = None,
 ) -> History:
     """The trials in their order, with the best so far; if there is a target, a column says which rows are in it."""
-    check_names(params or (), data.space)
     if sample is not None:
         as_whole(sample, "sample")
     observed = data.observed()
+    check_names(params or (), {*observed.table, ROW})
     counted = counted_rows(observed, data.levels.nan)
     some = codes_of(data, question, np.flatnonzero(counted))
     codes = np.full(len(observed), 2, dtype=np.uint8)

@@ -35,8 +35,8 @@ from pedanova.counting.few_rows import MOST_COMPARED, FewRows, counted_rows, few
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
-from pedanova.data.column import Mask
-from pedanova.data.history import with_row_numbers
+from pedanova.data.column import Column, Mask
+from pedanova.data.history import ROW, with_row_numbers
 from pedanova.data.observations import Observations
 from pedanova.data.prepare import reordered, with_goal
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet, Threshold, as_rows, needs_rows, rank_of
@@ -186,10 +186,11 @@ class TrialData:
         cuts = frozenset(
             cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
         )
-        key = "within", digest_of(mask), cuts
+        ended = self.ended_within(rows)
+        key = "within", digest_of(mask), None if ended is None else digest_of(ended), cuts
 
         def restricted() -> Any:
-            observed = reordered(replace(self.observed(), keep=mask, restricted=True, origin=None))
+            observed = reordered(replace(self.observed(), keep=mask, ended=ended, restricted=True, origin=None))
             return replace(self.like(observed, cuts), _model=self.model_of(mask), _sample=self.sample_of(mask))
 
         inner: Self = RESULTS.get(self, key, restricted)
@@ -206,6 +207,15 @@ class TrialData:
 
         key = as_key(tuple(rows))
         return make() if key is None else RESULTS.get(self, ("mask", key), make)
+
+    def ended_within(self, rows: Iterable[object]) -> NDArray[np.uint8] | None:
+        """How the trials in every given set of rows ended; all others are left out, also those without an objective."""
+        ended = self.observed().ended
+        if ended is not None:
+            for base in (self.resolve(one, "within") for one in rows):
+                chosen = base.mask if isinstance(base, RowSet) else self.mask_of([base])[0]
+                ended = np.where(chosen, ended, np.uint8(LEFT_OUT))
+        return ended
 
     def model_of(self, mask: Mask) -> RowModel | None:
         """The model of all rows, restricted to the rows in `mask`; None if there are too many rows."""
@@ -438,7 +448,9 @@ class TrialData:
         if self.observations is None or self.rows <= LARGE:
             return None
         rows = np.flatnonzero(counted_rows(self.observations, self.levels.nan))
-        return self.like(reordered(taken(self.observations, sampled(rows, SAMPLE, 0))))
+        some = sampled(rows, SAMPLE, 0)
+        observed = taken(self.observations, some)
+        return self.like(reordered(replace(observed, table={ROW: Column(ROW, some)} | dict(observed.table))))
 
     def alone(self, objective: str) -> Self:
         """The same analysis for one of several objectives."""

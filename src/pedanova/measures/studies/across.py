@@ -424,6 +424,7 @@ def part_of(observed: Observations, rows: Any) -> Observations:
         notes=(),
         order=None if observed.order is None else at(observed.order),
         keep=None if observed.keep is None else at(observed.keep),
+        ended=None if observed.ended is None else at(observed.ended),
         trials=None if observed.trials is None else at(observed.trials),
         origin=None,  # it belongs to all studies
     )

@@ -1,7 +1,7 @@
 /* The only namespace of the page, `pedanova`, and what all its parts share. Files are plain scripts in the order of
    report/page/html.py, each an IIFE; names from the data are text only. Everything that is drawn is a function of
 
-     state   {question, chosen, tab, pair: [a, b] | null, pinned: question | null, sort, colour: name | null, hidden: [names]}
+     state   {question, chosen, tab, pair: [a, b] | null, pinned: question | null, sort, colour: name | null, slice: name | null, hidden: [names]}
      answer  the JSON of report/page/answers.py, plus `pending` while a newer one is computed, and `undrawn` while
              its densities belong to the previous answer
 

@@ -4,7 +4,7 @@ pedanova.plane = (function () {
   const { make, svg, set, pane } = pedanova;
   const EXPECTED = 5; // target rows, below which a cell says little
   let place = null, asking = null, held = null, about = null, view = "cells", size = 0;
-  let selects = [];
+  let selects = [], scatter = null;
   const saved = { csv: lines, drawing: () => place.body.querySelector("svg, canvas") };
 
   function mount(piece) {
@@ -42,9 +42,10 @@ pedanova.plane = (function () {
   function show(state, answer, pair) {
     if (!pair) return;
     selects.forEach((choice, i) => { choice.value = pair[i]; });
-    if (view === "trials" && pedanova.scatter) {
+    if (view === "trials") {
       pane.said(place.note, "");
-      pedanova.scatter.show(place, state, answer, pair);
+      scatter = scatter || pedanova.scatter("points", ([x, y]) => ({ x, y }), "Good rows are filled. Rows with a missing value are at the edge.");
+      scatter.show(place, state, answer, pair);
       return;
     }
     const [first, second] = inFile(state, pair);

@@ -1,6 +1,7 @@
-/* Single trials on the plane of two parameters: a box around some of them selects, by pointer or by keys. */
+/* Single trials on a plane of two columns: a box around some of them selects, by pointer or by keys. `card` is what
+   answers, and `extraOf` its further arguments; of a history, a drag selects along the x axis only. */
 "use strict";
-pedanova.scatter = (function () {
+pedanova.scatter = function (card, extraOf, words) {
   const { make, svg, set, pane } = pedanova;
   const LIMIT = 1000, LEFT = 74, TOP = 12, RIGHT = 14, FOOT = 52, CLICK = 4;
   let place = null, colouring = null, pair = null, found = null, wanted = "", drawn = "", axes = null, layer = null, overlay = null;
@@ -14,7 +15,7 @@ pedanova.scatter = (function () {
   function show(piece, state, answer, chosen) {
     place = piece;
     pair = chosen;
-    const question = around(pedanova.asked(state), pair), key = `${pane.age()} ${pedanova.source.keyOf("points", question, { pair, colour: state.colour })}`;
+    const question = around(pedanova.asked(state), pair), key = `${pane.age()} ${pedanova.source.keyOf(card, question, { pair, colour: state.colour })}`;
     if (key !== wanted && !(answer.pending && found && key === wanted)) {
       wanted = key;
       ask(question, key, state.colour);
@@ -26,7 +27,7 @@ pedanova.scatter = (function () {
   async function ask(question, key, colour) {
     place.element.setAttribute("aria-busy", "true");
     try {
-      const given = await pedanova.source.ask("points", question, { x: pair[0], y: pair[1], limit: LIMIT, ...(colour ? { names: [colour] } : {}) });
+      const given = await pedanova.source.ask(card, question, { ...extraOf(pair), limit: LIMIT, ...(colour ? { names: [colour] } : {}) });
       if (key !== wanted) return;
       [found, drawn] = [given, ""];
       place.element.removeAttribute("aria-busy");
@@ -41,7 +42,7 @@ pedanova.scatter = (function () {
     drawn = JSON.stringify([key, place.body.clientWidth, pedanova.theme.name()]);
     if (pane.refuses(found, place)) return;
     const rows = pane.rowsOf(found), room = pane.width(place.body, 280, 720), high = Math.min(440, Math.max(260, room * 0.62)), ratio = window.devicePixelRatio || 1;
-    axes = [pane.axisOf(pair[0], rows.map((row) => row.values[pair[0]]), [LEFT + 8, room - RIGHT]), pane.axisOf(pair[1], rows.map((row) => row.values[pair[1]]), [high - FOOT - 8, TOP])];
+    axes = [pane.axisOf(pair[0], rows.map((row) => row.values[pair[0]]), [LEFT + 8, room - RIGHT], card === "history"), pane.axisOf(pair[1], rows.map((row) => row.values[pair[1]]), [high - FOOT - 8, TOP], card === "history")];
     axes.rows = rows;
     layer = set(make("canvas", "scatter-points"), { width: Math.round(room * ratio), height: Math.round(high * ratio), "aria-hidden": "true" });
     layer.style.width = `${room}px`;
@@ -52,10 +53,10 @@ pedanova.scatter = (function () {
     stage.style.height = `${high}px`;
     frame(room, high);
     colouring = pane.colouring();
-    pane.clear(place.body, tools(), colouring.key, stage, make("p", "pane-note", `${found.total > rows.length ? `A random sample of ${pedanova.count(rows.length)} of ` : ""}${pedanova.plural(found.total, "row")}. Good rows are filled. Rows with a missing value are at the edge.`));
+    pane.clear(place.body, tools(), colouring.key, stage, make("p", "pane-note", `${found.total > rows.length ? `A random sample of ${pedanova.count(rows.length)} of ` : ""}${pedanova.plural(found.total, "row")}. ${words}`));
   }
 
-  const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear the selection of these two parameters", erase), { "data-tool": "clear" }), colouring.list);
+  const tools = () => make("div", "scatter-tools", set(pedanova.button("Clear", "Clear the selection along both axes", erase), { "data-tool": "clear" }), colouring.list);
 
   function erase() {
     const selection = { ...pedanova.state.get().question.selection };
@@ -121,7 +122,7 @@ pedanova.scatter = (function () {
   /* A box is two brushes. */
   function take(from, to, how) {
     const question = pedanova.state.get().question, selection = { ...question.selection };
-    axes.forEach((axis, i) => {
+    axes.slice(0, card === "history" ? 1 : 2).forEach((axis, i) => {
       const brush = brushOf(axis, Math.min(from[i], to[i]), Math.max(from[i], to[i]));
       if (brush) selection[axis.name] = brush;
     });
@@ -129,6 +130,7 @@ pedanova.scatter = (function () {
   }
 
   function brushOf(axis, least, most) {
+    if (!axis.parameter || !axis.parameter.brush) return null;
     if (axis.labels) {
       const inside = axis.labels.filter((_, i) => axis.scale.middle(i) >= least && axis.scale.middle(i) <= most);
       return inside.length ? { labels: inside } : null;
@@ -150,7 +152,7 @@ pedanova.scatter = (function () {
   function spotOf(row) {
     return axes.map((axis, i) => {
       const at = axis.at(row.values[axis.name]);
-      if (at === null) return i ? axis.scale.start + 6 : axis.scale.start - 6;
+      if (at === null) return !i ? axis.scale.start - 6 : found.direction === "minimize" ? axis.scale.stop + 2 : axis.scale.start + 6;
       return axis.labels || axis.values ? at + jitter(row, i) * Math.abs(axis.scale.step) * 0.7 : at;
     });
   }
@@ -175,16 +177,43 @@ pedanova.scatter = (function () {
         if ((row.in === "target") !== good || isIn(row, question) !== chosen) continue;
         const [x, y] = spotOf(row);
         pen.fillStyle = ink(row);
-        pen.beginPath();
-        pen.arc(x, y, good ? 4 : 2.6, 0, 2 * Math.PI);
-        pen.fill();
-        if (good) pen.stroke();
+        mark(pen, row, x, y, good);
       }
     }
     pen.globalAlpha = 1;
+    if (found.order === pair[0]) soFar(pen);
     axes.forEach((axis) => { if (axis.brush) { const brush = pedanova.brushOf(question, axis.name); axis.brush.show(brush && brush.range ? brush.range : null); } });
     outline(state);
     trace(pedanova.hover.row);
+  }
+
+  const SHAPES = { pruned: [[-3.5, -3], [3.5, -3], [0, 3.5], [-3.5, -3]], gone: [[-3, -3], [3, 3], null, [-3, 3], [3, -3]] };
+
+  /* A dot; an open triangle for a pruned trial, and a cross where there is no value. */
+  function mark(pen, row, x, y, good) {
+    const shape = row.state && (row.values[pair[1]] === null ? SHAPES.gone : SHAPES[row.state]);
+    pen.beginPath();
+    if (!shape) {
+      pen.arc(x, y, good ? 4 : 2.6, 0, 2 * Math.PI);
+      pen.fill();
+      if (good) pen.stroke();
+      return;
+    }
+    shape.forEach((to, i) => to && (i && shape[i - 1] ? pen.lineTo(x + to[0], y + to[1]) : pen.moveTo(x + to[0], y + to[1])));
+    pen.strokeStyle = pedanova.theme.colour(shape === SHAPES.gone ? "warning" : "B");
+    pen.stroke();
+    pen.strokeStyle = pedanova.theme.colour("ground");
+  }
+
+  /* The best so far, as stairs. */
+  function soFar(pen) {
+    const steps = axes.rows.filter((row) => row.best !== null).map((row) => [axes[0].at(row.values[pair[0]]), axes[1].at(row.best)]);
+    pen.beginPath();
+    steps.forEach(([x, y], i) => { if (i) pen.lineTo(x, steps[i - 1][1]); pen.lineTo(x, y); });
+    pen.strokeStyle = pedanova.theme.colour("target");
+    pen.lineWidth = 2;
+    pen.stroke();
+    pen.lineWidth = 1;
   }
 
   /* The box. */
@@ -227,5 +256,5 @@ pedanova.scatter = (function () {
   }
 
   pedanova.hover.subscribe((row) => { if (layer && layer.isConnected) trace(row); });
-  return { show };
-})();
+  return { show, found: () => found };
+};

@@ -10,7 +10,7 @@ pedanova.state = (function () {
 
   /* The state at the start, then what the address says of it. */
   function start(question) {
-    begin = freeze({ question, chosen: null, tab: null, pair: null, pinned: null, sort: null, colour: null, hidden: [] });
+    begin = freeze({ question, chosen: null, tab: null, pair: null, pinned: null, sort: null, colour: null, slice: null, hidden: [] });
     current = settled = freeze({ ...begin, ...fromAddress() });
   }
 
@@ -56,6 +56,7 @@ pedanova.state = (function () {
       pair: () => value === null || isPair(value, known),
       chosen: () => value === null || known(value),
       colour: () => value === null || known(value),
+      slice: () => value === null || known(value),
       tab: () => value === null || typeof value === "string",
       sort: () => value === null || typeof value === "object" || typeof value === "string",
     }[key]();

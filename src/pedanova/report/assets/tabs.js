@@ -143,7 +143,7 @@ pedanova.pane = (function () {
     const { columns = {}, own = {} } = found, names = [...(found.objectives || []), ...(found.parameters || [])];
     const of = (word, i) => (Object.hasOwn(columns, own[word]) ? columns[own[word]][i] : null); // a parameter may be called so
     return (columns[own.row] || []).map((row, i) => ({
-      row, trial: of("trial", i), in: of("in", i), values: Object.fromEntries(names.map((name) => [name, columns[name][i]])),
+      row, trial: of("trial", i), in: of("in", i), best: of("best", i), state: of("state", i), values: Object.fromEntries([...(Object.hasOwn(columns, "row") ? ["row"] : []), ...names].map((name) => [name, columns[name][i]])),
     }));
   }
 
@@ -154,7 +154,7 @@ pedanova.pane = (function () {
   }
 
   /* An axis for single rows: {parameter, labels | null, scale, at(value) → pixels, or null where there is no value}. */
-  function axisOf(name, values, range) {
+  function axisOf(name, values, range, wide = false) {
     const parameter = pedanova.byName.get(name), shape = (parameter && parameter.shape) || {};
     const given = values.filter((value) => value !== null && value !== undefined);
     const named = parameter && parameter.brush === "labels" ? parameter.labels : given.some((value) => typeof value !== "number") ? [...new Set(given.map(String))].sort() : null;
@@ -163,7 +163,7 @@ pedanova.pane = (function () {
       return { name, parameter, labels: named, scale, at: (value) => (place.has(String(value)) ? scale.middle(place.get(String(value))) : null) };
     }
     if (parameter && shape.kind === "bars") return atValues(name, parameter, range);
-    const scale = numberScale(parameter, shape, given.filter(Number.isFinite), range);
+    const scale = numberScale(parameter, shape, given.filter(Number.isFinite), range, wide);
     const within = (value) => Math.min(scale.high, Math.max(scale.low, value));
     return { name, parameter, labels: null, scale, at: (value) => (typeof value === "number" && Number.isFinite(value) ? scale.x(within(value)) : null) };
   }
@@ -206,10 +206,10 @@ pedanova.pane = (function () {
     return { name, parameter, labels: null, line, scale, values, at: (value) => (typeof value === "number" ? scale.middle(nearest(value)) : null) };
   }
 
-  function numberScale(parameter, shape, numbers, range) {
+  function numberScale(parameter, shape, numbers, range, wide) {
     const ends = shape.edges || shape.values || (numbers.length ? [Math.min(...numbers), Math.max(...numbers)] : [0, 1]);
-    const [low, high] = [Math.min(ends[0], ends[ends.length - 1]), Math.max(ends[0], ends[ends.length - 1])];
-    const log = parameter ? Boolean(parameter.log ?? shape.log) : pedanova.facts.objective.log;
+    const every = [ends[0], ends[ends.length - 1], ...(wide ? numbers : [])], [low, high] = [Math.min(...every), Math.max(...every)]; // wide: failed trials may lie outside
+    const log = parameter && !parameter.goal ? Boolean(parameter.log ?? shape.log) : pedanova.facts.objective.log;
     return pedanova.scales[log && low > 0 ? "log" : "linear"](low < high ? [low, high] : [low - 0.5, high + 0.5], range);
   }
 

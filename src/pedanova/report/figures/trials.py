@@ -79,19 +79,19 @@ def draw_slice(history: History, space: Space, names: Sequence[str], ax: Axes | 
     """Draw every trial over the value of a parameter, coloured by another one or by whether it is in the target."""
     ax, ink = axes_with_ink(ax, *SIZE)
     name, shown = names[0], plain_names(list(names))
-    places = place_trials(ax, history.columns[name], space[name])
+    places = place_trials(ax, history.columns[name], space.get(name))
     if len(names) == 1:
         inside = np.array(history.named("in")) == "target"
         look = {"color": np.where(inside, ink["target"], ink["region"]), "s": np.where(inside, 22, 12)}
         draw_trials(ax, history, places, look)
         ax.scatter([], [], s=22, color=ink["target"], label=f"target ({inside.sum():,})")
     else:
-        colour_trials(ax, history, places, history.columns[names[1]], space[names[1]], shown[names[1]])
+        colour_trials(ax, history, places, history.columns[names[1]], space.get(names[1]), shown[names[1]])
     ax.set_xlabel(shown[name])
     return finish(ax, history)
 
 
-def place_trials(ax: Axes, cells: Sequence[Any], parameter: Parameter) -> Reals:
+def place_trials(ax: Axes, cells: Sequence[Any], parameter: Parameter | None) -> Reals:
     """Where the trials stand along the x axis, which gets its ticks; trials without a value stand at the left end."""
     given = [cell for cell in cells if cell is not None]
     if given and not is_named(given):
@@ -110,7 +110,7 @@ def place_trials(ax: Axes, cells: Sequence[Any], parameter: Parameter) -> Reals:
 
 
 def colour_trials(
-    ax: Axes, history: History, places: Reals, cells: Sequence[Any], parameter: Parameter, name: str
+    ax: Axes, history: History, places: Reals, cells: Sequence[Any], parameter: Parameter | None, name: str
 ) -> None:
     """Draw the trials coloured by a parameter: numbers by a colour bar, other values by the legend."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
@@ -135,9 +135,10 @@ def is_named(cells: Sequence[Any]) -> bool:
     return any(isinstance(cell, str | bool) for cell in cells)
 
 
-def is_log(parameter: Parameter, values: Reals) -> bool:
+def is_log(parameter: Parameter | None, values: Reals) -> bool:
     wide = isinstance(parameter, Ordinal) and len(values) > 0 and values.max() > LOG_SPAN * values.min()
-    return (scale_of(parameter) == "log" or wide) and len(values) > 0 and bool(values.min() > 0)
+    log = parameter is not None and scale_of(parameter) == "log"
+    return (log or wide) and len(values) > 0 and bool(values.min() > 0)
 
 
 def reals(cells: Sequence[Any]) -> Reals:

@@ -22,6 +22,7 @@ from pedanova.base.digits import short
 from pedanova.base.notes import gathered
 from pedanova.base.table import Cell
 from pedanova.base.threads import RESULTS
+from pedanova.data.history import ROW, curves_of, goal_named, numbered
 from pedanova.data.regions import Region, percent
 from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
@@ -34,6 +35,7 @@ from pedanova.measures.question import DEFAULT, ROWS, Baseline, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,
     effects_within,
+    history_table,
     importance_of,
     importance_or_wider,
     interactions_of,
@@ -666,6 +668,42 @@ def points(
     return rows_to_json(shown_rows(a, question, read), columns_of(a))
 
 
+@refusing
+def history(
+    a: TrialData,
+    question: Question,
+    limit: int,
+    x: str | None = None,
+    objective: str | None = None,
+    names: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """A sample of the trials in their order, with the best so far and the columns `x` and `names`."""
+    order = numbered(a.observed())[0]
+    params = list(dict.fromkeys((order, *([] if x is None else [x]), *(names or ()))))
+    found = shown_rows(a, question, partial(history_table, sample=limit, objective=objective, params=params))
+    about = {"order": order, "objective": found.objective, "direction": found.direction, "ended": found.ended}
+    return rows_to_json(found, columns_of(a)) | about
+
+
+@refusing
+def curves(a: TrialData, question: Question, limit: int, objective: str | None = None) -> dict[str, Any]:
+    """The intermediate values of a sample of the selected trials; `total` is the number of trials that have some."""
+    observed = a.observed()
+    shown = shown_rows(a, question, partial(history_table, sample=limit, objective=objective))
+    rows = shown.columns[shown.own("row")]
+    inside = dict(zip(rows, shown.columns.get(shown.own("in"), rows), strict=True))
+    found = curves_of(observed, goal_named(observed, objective), cast("list[int]", rows))
+    trials: dict[Cell, dict[str, Any]] = {}
+    for row, *_, step, value, state in zip(*found.columns.values(), strict=True):
+        about = {"row": row, "in": inside[row], "state": state, "steps": [], "values": []}
+        one = trials.setdefault(row, about)
+        one["steps"].append(exact(step))
+        one["values"].append(exact(value))
+    names = dict(zip(found.columns[ROW], found.columns[found.order], strict=True))
+    every = [one | {"trial": names[row]} for row, one in trials.items()]
+    return {"objective": found.objective, "direction": found.direction, "trials": every, "total": shown.total}
+
+
 def shown_rows(a: TrialData, question: Question, read: Callable[[TrialData, Question], Value]) -> Value:
     """Call `read` with the selected rows; target rows are marked if there are any."""
     inner, asking = asked_of(a, question, "smoothing", "estimator", "seed", "of")
@@ -689,6 +727,6 @@ def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict
         "objectives": list(table.objectives),
         "parameters": list(table.parameters),
         "total": table.total,
-        "own": {word: table.own(word) for word in ("row", "trial", "in")},
+        "own": {word: table.own(word) for word in ("row", "trial", "in", "best", "state")},
         "columns": columns,
     }

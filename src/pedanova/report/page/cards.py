@@ -265,6 +265,13 @@ CARDS = (
     Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
     Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS), "names": COLUMNS}, needs_rows=True),
     Card(
+        "history",
+        answers.history,
+        {"x": COLUMN, "objective": COLUMN, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
+        needs_rows=True,
+    ),
+    Card("curves", answers.curves, {"objective": COLUMN, "limit": whole(200, MOST_ROWS)}, needs_rows=True),
+    Card(
         "points",
         answers.points,
         {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
@@ -433,6 +440,11 @@ def with_lines(
         more = {"by": "objective"}
     elif name == "along":
         asking, more = replace(asking, within=()), {key: given[key] for key in ("budget",) if key in given}
+    elif name in ("history", "curves"):
+        more = {key: given[key] for key in ("objective",) if key in given and a.levels.several}
+        if "x" in given:
+            name, by = "slice", {"by": given["names"][0]} if given.get("names") else {}
+            more = {"name": given["x"]} | by | more
     elif name == "trials":
         more = {"params" if key == "names" else key: value for key, value in given.items()}
     return answer | {"lines": lines_of(asking, source, name, **more)}

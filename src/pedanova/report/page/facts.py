@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
+from pedanova.data.history import ROW, numbered
 from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
@@ -155,7 +156,9 @@ def columns_to_json(a: TrialData) -> list[dict[str, Any]]:
     names = other_names(a)
     found = {name: {"name": name, "short": name, "words": "", "brush": None, "shape": None} for name in names}
     found |= {name: parameter_of(name, space[name], shapes.get(name), name) for name in space}
-    return [one | {"goal": name not in names} for name, one in found.items()]
+    if order_of(a) == ROW and ROW not in a.space:
+        found[ROW] = parameter_of(ROW, row_numbers(a), None, ROW)
+    return [one | {"goal": name not in (*names, ROW)} for name, one in found.items()]
 
 
 def facts_of(
@@ -193,6 +196,9 @@ def objective_of(a: TrialData) -> dict[str, Any]:
     return {
         "name": a.objective,
         "direction": a.direction,
+        "goals": [] if a.observations is None else [goal.name for goal in a.observations.goals],
+        "order": order_of(a),
+        "curves": has_curves(a),
         "several": a.levels.several,
         "reached": reached,
         "log": bool(ends) and min(ends) > 0 and max(ends) / min(ends) > 50,
@@ -280,7 +286,23 @@ def others_of(a: TrialData) -> TrialData | None:
 def columns_of(a: TrialData) -> Space:
     """The domains of all columns in which rows can be selected: the parameters first."""
     others = others_of(a)
-    return a.space if others is None else Space({**a.space, **others.space})
+    space = a.space if others is None else Space({**a.space, **others.space})
+    return Space({**space, ROW: row_numbers(a)}) if order_of(a) == ROW and ROW not in space else space
+
+
+def has_curves(a: TrialData) -> bool:
+    """Whether the source has intermediate values of trials."""
+    origin = None if a.observations is None else a.observations.origin
+    return origin is not None and origin.records.curves is not None
+
+
+def row_numbers(a: TrialData) -> Parameter:
+    return Int(0, max(1, len(a.observed()) - 1))
+
+
+def order_of(a: TrialData) -> str | None:
+    """The column by which the trials are in the order in which they were run; None if the rows are not known."""
+    return None if a.observations is None else numbered(a.observations)[0]
 
 
 def draw_like(part: TrialData, whole: TrialData) -> None:

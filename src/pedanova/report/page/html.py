@@ -20,8 +20,8 @@ from pedanova.report.page.cards import Payload
 SCRIPTS = (
     "core.js", "digits.js", "scales.js", "state.js", "source.js", "theme.js", "brush.js", "plot.js", "objective.js",
     "chips.js", "ranking.js", "densities.js", "sheet.js", "code.js", "tabs.js", "groups.js",
-    "trials.js", "parallel.js", "pairs.js", "plane.js", "scatter.js", "targets.js", "means.js", "along.js", "front.js",
-    "space.js", "gains.js",
+    "trials.js", "parallel.js", "pairs.js", "plane.js", "scatter.js", "history.js", "targets.js", "means.js",
+    "along.js", "front.js", "space.js", "gains.js",
     "notes.js", "compare.js", "exports.js", "watch.js", "page.js",
 )  # fmt: skip
 ASSETS = resources.files("pedanova.report") / "assets"

@@ -227,10 +227,13 @@ CALLS = {
     "objectives": Call("compare"),
     "along": Call("along", "along", ("target",)),
     "trials": Call("trials", options=("of", "seed")),
+    "history": Call("plot.history", bands=(), options=()),
+    "slice": Call("plot.slice", bands=("target",), options=()),
+    "curves": Call("plot.curves", bands=(), options=()),
 }
 
 
-NAMED = ("plane", "along")  # of these, the target is not the first argument
+NAMED = ("plane", "along", "slice")  # of these, the target is not the first argument
 
 
 def opened_by(opening: str, objective: str) -> str:
