@@ -15,7 +15,7 @@ from helpers.tabs import FAST, mixed, two_goals
 from pedanova.errors import QueryError
 from pedanova.measures.question import Question
 from pedanova.report.live.session import Session
-from pedanova.report.page import answers
+from pedanova.report.page import rows
 from pedanova.report.page.answers import importance_rows, marginals
 from pedanova.report.page.cards import payload_of
 from pedanova.report.page.question import parse_question
@@ -34,7 +34,7 @@ def question(a: pa.Analysis, **parts: object) -> Question:
 
 
 def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None:
-    found = answers.trials(analysis.data, question(analysis, of="rows"), **TABLE)
+    found = rows.trials(analysis.data, question(analysis, of="rows"), **TABLE)
     wanted = analysis.trials(0.1, limit=20)
     assert found["total"] == 300
     assert found["columns"]["lr"] == wanted.columns["lr"]
@@ -45,16 +45,16 @@ def test_a_page_of_the_table_is_what_trials_gives(analysis: pa.Analysis) -> None
 
 def test_samples_are_rows_of_the_selection(analysis: pa.Analysis) -> None:
     asked = question(analysis, selection={"optimizer": {"labels": ["sgd"]}})
-    some = answers.parallel(analysis.data, asked, limit=30)
+    some = rows.parallel(analysis.data, asked, limit=30)
     assert len(some["columns"]["row"]) == 30
     assert set(some["columns"]["optimizer"]) == {"sgd"}
-    plane = answers.points(analysis.data, asked, x="lr", y="momentum", limit=1000)
+    plane = rows.points(analysis.data, asked, x="lr", y="momentum", limit=1000)
     assert plane["parameters"] == ["lr", "momentum"]
     assert len(plane["columns"]["row"]) == plane["total"] == len(analysis.within({"optimizer": ["sgd"]}))
 
 
 def test_rows_are_shown_where_none_is_good(analysis: pa.Analysis) -> None:
-    found = answers.trials(analysis.data, question(analysis, target={"value": [None, -1e9]}), **TABLE)
+    found = rows.trials(analysis.data, question(analysis, target={"value": [None, -1e9]}), **TABLE)
     assert found["refused"] is None
     assert "in" not in found["columns"]
 
@@ -62,13 +62,13 @@ def test_rows_are_shown_where_none_is_good(analysis: pa.Analysis) -> None:
 def test_infinity_is_a_word_in_the_table_and_nothing_in_a_drawing() -> None:
     loss = np.r_[np.arange(50.0), np.inf]
     a = pa.analyze({"x": np.linspace(0, 1, 51), "loss": loss}, "loss")
-    table = answers.trials(a.data, question(a), **{**TABLE, "limit": 100})
+    table = rows.trials(a.data, question(a), **{**TABLE, "limit": 100})
     assert table["columns"]["loss"][-1] == "inf"
-    assert answers.parallel(a.data, question(a), limit=100)["columns"]["loss"][-1] is None
+    assert rows.parallel(a.data, question(a), limit=100)["columns"]["loss"][-1] is None
 
 
 def test_an_empty_selection_is_refused_in_words(analysis: pa.Analysis) -> None:
-    found = answers.trials(analysis.data, question(analysis, selection={"lr": {"range": [2, 3]}}), **TABLE)
+    found = rows.trials(analysis.data, question(analysis, selection={"lr": {"range": [2, 3]}}), **TABLE)
     assert "at least two" in found["refused"]
 
 

@@ -17,11 +17,12 @@ from pedanova.errors import QueryError
 from pedanova.measures.question import Question, check_how
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
-from pedanova.report.page.answers import column_densities, csv_pieces
+from pedanova.report.page.answers import column_densities
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, payload_of, taken, with_lines
 from pedanova.report.page.facts import MANY, columns_of, draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import box_of, opened_by, parse_question
+from pedanova.report.page.rows import csv_pieces
 from pedanova.space.parameters import Space
 
 LONGEST_CLIENT = 64

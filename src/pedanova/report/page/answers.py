@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial, wraps
-from itertools import chain
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -20,11 +17,8 @@ from numpy.typing import NDArray
 
 from pedanova.base.digits import short
 from pedanova.base.notes import gathered
-from pedanova.base.table import Cell
 from pedanova.base.threads import RESULTS
-from pedanova.data.history import ROW, curves_of, goal_named, numbered
 from pedanova.data.regions import Region, percent
-from pedanova.data.trials import Trials
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.bins import Bins
@@ -35,15 +29,11 @@ from pedanova.measures.question import DEFAULT, ROWS, Baseline, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,
     effects_within,
-    history_table,
     importance_of,
     importance_or_wider,
     interactions_of,
     pair_plane,
-    trial_pieces,
-    trial_table,
 )
-from pedanova.measures.questions.columns import other_names
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
@@ -61,10 +51,10 @@ from pedanova.report.page.facts import (
     reached_by,
     rounded,
 )
-from pedanova.report.page.question import LAST, USUAL, box_of, labels_by_text, lines_of, question_to_json
+from pedanova.report.page.question import LAST, USUAL, box_of, lines_of, question_to_json
 from pedanova.report.sentences import shares_over_studies
 from pedanova.space.exports import export
-from pedanova.space.parameters import Space, in_words
+from pedanova.space.parameters import in_words
 
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
@@ -616,117 +606,4 @@ def difference_of(
         "rows": [{"parameter": row.name} | row_to_json(row, DIFFERENCE_COLUMNS) for row in result.rows],
         "notes": [str(note) for note in result.notes],
         "lines": {"python": f"pa.difference({', '.join(lines)})"},
-    }
-
-
-@refusing
-def trials(
-    a: TrialData,
-    question: Question,
-    sort: str | None,
-    descending: bool,
-    offset: int,
-    limit: int,
-    names: Sequence[str] | None = None,
-) -> dict[str, Any]:
-    """A page of the table as JSON (`limit` rows from row `offset` on), best first or sorted by the column `sort`."""
-    read = partial(trial_table, sort=sort, descending=descending, offset=offset, limit=limit, params=names)
-    return rows_to_json(shown_rows(a, question, read), columns_of(a), infinite=True)
-
-
-PIECE = 5_000  # rows of a piece of a table
-COMPUTED = ("=", "+", "-", "@", "\t", "\r")  # at the start of a text, a spreadsheet would read these as a formula
-
-
-def csv_pieces(a: TrialData, question: Question, *, sort: str | None, descending: bool) -> Iterator[str]:
-    """All selected rows as CSV text, yielded in pieces."""
-    names = [*a.space, *other_names(a)]
-    pieces = shown_rows(a, question, partial(trial_pieces, size=PIECE, sort=sort, descending=descending, params=names))
-
-    def plain(cell: Any) -> Any:
-        return f"'{cell}" if isinstance(cell, str) and cell.startswith(COMPUTED) and cell != "-inf" else cell
-
-    for number, piece in enumerate(pieces):
-        columns, text = rows_to_json(piece, columns_of(a), infinite=True)["columns"], io.StringIO()
-        lines = [[] if number else [list(columns)], zip(*columns.values(), strict=True)]
-        csv.writer(text).writerows([plain(cell) for cell in line] for line in chain(*lines))
-        yield text.getvalue()
-
-
-@refusing
-def parallel(a: TrialData, question: Question, limit: int, names: Sequence[str] | None = None) -> dict[str, Any]:
-    read = partial(trial_table, limit=None, sample=limit, params=names)
-    return rows_to_json(shown_rows(a, question, read), columns_of(a))
-
-
-@refusing
-def points(
-    a: TrialData, question: Question, x: str, y: str, limit: int, names: Sequence[str] | None = None
-) -> dict[str, Any]:
-    """The values of the parameters `x` and `y`, and of the columns `names`, in a sample of the selected rows."""
-    read = partial(trial_table, limit=None, sample=limit, params=list(dict.fromkeys((x, y, *(names or ())))))
-    return rows_to_json(shown_rows(a, question, read), columns_of(a))
-
-
-@refusing
-def history(
-    a: TrialData,
-    question: Question,
-    limit: int,
-    x: str | None = None,
-    objective: str | None = None,
-    names: Sequence[str] | None = None,
-) -> dict[str, Any]:
-    """A sample of the trials in their order, with the best so far and the columns `x` and `names`."""
-    order = numbered(a.observed())[0]
-    params = list(dict.fromkeys((order, *([] if x is None else [x]), *(names or ()))))
-    found = shown_rows(a, question, partial(history_table, sample=limit, objective=objective, params=params))
-    about = {"order": order, "objective": found.objective, "direction": found.direction, "ended": found.ended}
-    return rows_to_json(found, columns_of(a)) | about
-
-
-@refusing
-def curves(a: TrialData, question: Question, limit: int, objective: str | None = None) -> dict[str, Any]:
-    """The intermediate values of a sample of the selected trials; `total` is the number of trials that have some."""
-    observed = a.observed()
-    shown = shown_rows(a, question, partial(history_table, sample=limit, objective=objective))
-    rows = shown.columns[shown.own("row")]
-    inside = dict(zip(rows, shown.columns.get(shown.own("in"), rows), strict=True))
-    found = curves_of(observed, goal_named(observed, objective), cast("list[int]", rows))
-    trials: dict[Cell, dict[str, Any]] = {}
-    for row, *_, step, value, state in zip(*found.columns.values(), strict=True):
-        about = {"row": row, "in": inside[row], "state": state, "steps": [], "values": []}
-        one = trials.setdefault(row, about)
-        one["steps"].append(exact(step))
-        one["values"].append(exact(value))
-    names = dict(zip(found.columns[ROW], found.columns[found.order], strict=True))
-    every = [one | {"trial": names[row]} for row, one in trials.items()]
-    return {"objective": found.objective, "direction": found.direction, "trials": every, "total": shown.total}
-
-
-def shown_rows(a: TrialData, question: Question, read: Callable[[TrialData, Question], Value]) -> Value:
-    """Call `read` with the selected rows; target rows are marked if there are any."""
-    inner, asking = asked_of(a, question, "smoothing", "estimator", "seed", "of")
-    try:
-        return read(inner, asking)
-    except QueryError:  # there is no good row among them
-        return read(inner, Question(None))
-
-
-def rows_to_json(table: Trials, space: Space, *, infinite: bool = False) -> dict[str, Any]:
-    words: dict[Cell, Any] = {math.inf: "inf", -math.inf: "-inf"} if infinite else {}  # in a table, infinity is a word
-    columns = {name: [words.get(cell, exact(cell)) for cell in cells] for name, cells in table.columns.items()}
-    for name in table.parameters:
-        texts: dict[Any, str] = {}
-        if name in space:  # dates have no domain
-            texts = {label: text for text, label in labels_by_text(space[name]).items()}
-        if texts:
-            cells = table.columns[name]
-            columns[name] = [None if cell is None else texts.get(cell, str(cell)) for cell in cells]
-    return {
-        "objectives": list(table.objectives),
-        "parameters": list(table.parameters),
-        "total": table.total,
-        "own": {word: table.own(word) for word in ("row", "trial", "in", "best", "state")},
-        "columns": columns,
     }

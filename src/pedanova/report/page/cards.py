@@ -21,7 +21,7 @@ from pedanova.measures.questions.ask import pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
-from pedanova.report.page import answers
+from pedanova.report.page import answers, rows
 from pedanova.report.page.facts import MANY, Ladder, columns_of, facts_of, ladder_of, part_of, rounded
 from pedanova.report.page.question import (
     CALLS,
@@ -262,18 +262,18 @@ CARDS = (
         slow=True,
         in_file=groups_in_file,
     ),
-    Card("trials", answers.trials, ROWS_OF_TABLE, needs_rows=True),
-    Card("parallel", answers.parallel, {"limit": whole(500, MOST_ROWS), "names": COLUMNS}, needs_rows=True),
+    Card("trials", rows.trials, ROWS_OF_TABLE, needs_rows=True),
+    Card("parallel", rows.parallel, {"limit": whole(500, MOST_ROWS), "names": COLUMNS}, needs_rows=True),
     Card(
         "history",
-        answers.history,
+        rows.history,
         {"x": COLUMN, "objective": COLUMN, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
         needs_rows=True,
     ),
-    Card("curves", answers.curves, {"objective": COLUMN, "limit": whole(200, MOST_ROWS)}, needs_rows=True),
+    Card("curves", rows.curves, {"objective": COLUMN, "limit": whole(200, MOST_ROWS)}, needs_rows=True),
     Card(
         "points",
-        answers.points,
+        rows.points,
         {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
         needs_rows=True,
     ),
