@@ -12,6 +12,7 @@ from helpers.chromium import Page
 from helpers.tabs import saved, served, settled, tab
 
 LIST = "const list = document.querySelector(arguments[0]); list.value = arguments[1];"
+ENTER = "\ue007"
 CHOOSE = LIST + "list.dispatchEvent(new Event('change'))"
 
 
@@ -87,3 +88,24 @@ def test_intermediate_values_are_lines(browser: Page) -> None:
         values = [float(line["value"]) for line in saved(page, "curves")]
         assert values == a.curves().columns["value"]
         assert page.complaints() == []
+
+
+def test_trials_are_filtered_by_a_column_and_two_are_compared(live: Page, ended: pa.Analysis) -> None:
+    tab(live, "trials")
+    live.run(CHOOSE, ".pane-trials select[aria-label^=Filter]", "lr")
+    live.press(".pane-trials .chip-field", "<= 0.001", ENTER)
+    settled(live)
+    assert live.state()["question"]["selection"] == {"lr": {"range": [None, 0.001]}}
+    kept = ended.within("lr <= 0.001").trials(limit=50)
+    names = live.run("return [...document.querySelectorAll('.trials-table .row-name')].map((one) => one.textContent)")
+    assert names == [str(row) for row in kept.columns["row"]]
+    for place in (1, 3):
+        live.click(f".trials-table tbody tr:nth-child({place}) .row-name")
+    cells = "[...line.cells].map((one) => one.textContent)"
+    both = live.run(f"return [...document.querySelectorAll('.pins-table tr')].map((line) => {cells})")
+    assert both[0] == ["", f"row {names[0]}", f"row {names[2]}"]
+    told = {line[0]: line[1:] for line in both[1:]}
+    assert told["opt"] == [kept.columns["opt"][0], kept.columns["opt"][2]]
+    assert [float(one) for one in told["lr"]] == pytest.approx([kept.columns["lr"][i] for i in (0, 2)], rel=0.01)
+    live.click(".trials-table tbody tr:nth-child(1) .row-name")
+    assert not live.run("return document.querySelector('.pins-table')")

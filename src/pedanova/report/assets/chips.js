@@ -214,5 +214,11 @@ pedanova.chips = (function () {
     field.addEventListener("blur", () => end(false));
   }
 
-  return { mount, show, words };
+  /* A field in `chip` to type the selection of a column. */
+  function type(chip, name) {
+    const part = pedanova.state.get().question.selection[name];
+    edit(chip, name, part ? typedOf(part) : "", (typed) => readPart(name, typed));
+  }
+
+  return { mount, show, type, words };
 })();

@@ -1,16 +1,22 @@
-/* The trials that are selected, best first: sorted by a click, hovered to see them in every card, saved as CSV. */
+/* The trials that are selected, best first: sorted by a click, filtered by any column, hovered to see them in every card,
+   two of them side by side, saved as CSV. */
 "use strict";
 pedanova.trials = (function () {
   const { make, set, pane } = pedanova;
   const PAGE = 50, CHUNK = 2000;
-  let piece = null, foot = null, asking = null, held = null, offset = 0, asked = "", pinned = null;
+  let piece = null, foot = null, side = null, asking = null, held = null, offset = 0, asked = "", pins = []; // the last two rows that were clicked
   const sorted = { key: null, descending: false };
 
   function mount(element) {
     piece = pane.piece("trials", "Trials in the selection", { csv: everything });
     foot = make("div", "pager");
+    side = make("div", "pins");
+    const list = set(make("select", "chip-choice"), { "aria-label": "Filter by a column" }), field = make("span", "chip");
+    list.append(...[["", "filter by …"], ...[...pedanova.byName.values()].filter((one) => one.brush).map((one) => [one.name, pedanova.nameOf(one.name)])].map(([value, words]) => set(make("option", "", words), { value })));
+    list.addEventListener("change", () => { if (list.value) pedanova.chips.type(field, list.value); list.value = ""; });
+    piece.tools.prepend(list, field);
     element.append(piece.element);
-    piece.element.append(foot);
+    piece.element.append(foot, side);
     asking = pane.asker("trials", piece.element, draw);
     pedanova.hover.subscribe(mark);
   }
@@ -29,13 +35,14 @@ pedanova.trials = (function () {
     held = found;
     if (pane.refuses(found, piece, foot)) return;
     const rows = pane.rowsOf(found), chosen = pane.selectionWords(pedanova.asked());
-    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, sorted by ${sorted.key}` : ", best first"}. ● marks rows in the target. Hover over a row to see it in every card; click to keep it highlighted.${pane.cut()}`);
+    pane.said(piece.note, `${pedanova.plural(found.total, "row")}${chosen ? ` with ${chosen}` : ""}${sorted.key ? `, sorted by ${sorted.key}` : ", best first"}. ● marks rows in the target. Hover over a row to see it in every card; click to keep it highlighted, and click a second row to compare the two.${pane.cut()}`);
     const scroll = set(make("div", "scroll trials-scroll", grid(found, rows)), { tabindex: 0, role: "region", "aria-label": "Trials" });
     const [left, top] = piece.body.firstChild && piece.body.firstChild.classList.contains("trials-scroll") ? [piece.body.firstChild.scrollLeft, 0] : [0, 0];
     pane.clear(piece.body, scroll);
     if (left || top) scroll.scrollTo(left, top);
     pager(found);
-    mark(pedanova.hover.row || pinned);
+    mark(pedanova.hover.row || pinned());
+    compare(found);
   }
 
   function grid(found, rows) {
@@ -68,9 +75,9 @@ pedanova.trials = (function () {
       ...names.map((name) => cell(row.values[name])));
     element.dataset.row = row.row;
     element.addEventListener("pointerenter", () => pedanova.hover.set(row));
-    element.addEventListener("pointerleave", () => pedanova.hover.set(pinned));
+    element.addEventListener("pointerleave", () => pedanova.hover.set(pinned()));
     press.addEventListener("focus", () => pedanova.hover.set(row));
-    press.addEventListener("blur", () => pedanova.hover.set(pinned));
+    press.addEventListener("blur", () => pedanova.hover.set(pinned()));
     element.addEventListener("click", () => pin(row));
     return element;
   }
@@ -81,24 +88,32 @@ pedanova.trials = (function () {
     return element;
   }
 
-  const isPinned = (row) => Boolean(pinned) && pinned.row === row.row;
+  const pinned = () => pins[pins.length - 1] || null;
+  const isPinned = (row) => pins.some((one) => one.row === row.row);
 
   function pin(row) {
-    pinned = isPinned(row) ? null : row;
-    pedanova.hover.set(pinned);
-    piece.body.querySelectorAll("tbody tr").forEach((element) => {
-      const here = pinned !== null && element.dataset.row === String(pinned.row);
-      element.classList.toggle("pinned", here);
-      element.querySelector("button").setAttribute("aria-pressed", String(here));
-    });
+    pins = isPinned(row) ? pins.filter((one) => one.row !== row.row) : [...pins.slice(-1), row];
+    pedanova.hover.set(pinned());
+    compare(held);
   }
 
   function mark(row) {
     if (!piece) return;
     piece.body.querySelectorAll("tbody tr").forEach((element) => {
+      const here = pins.some((one) => element.dataset.row === String(one.row));
       element.classList.toggle("hovered", Boolean(row) && element.dataset.row === String(row.row));
-      element.classList.toggle("pinned", Boolean(pinned) && element.dataset.row === String(pinned.row));
+      element.classList.toggle("pinned", here);
+      element.querySelector("button").setAttribute("aria-pressed", String(here));
     });
+  }
+
+  /* The two pinned trials side by side, first where they differ. */
+  function compare(found) {
+    if (pins.length < 2) return pane.clear(side);
+    const heads = pins.map((row) => `${row.trial === null ? "row" : "trial"} ${row.trial ?? row.row}`), differ = (name) => pins[0].values[name] !== pins[1].values[name];
+    const names = [...found.objectives, ...found.parameters], ordered = [...names.filter(differ), ...names.filter((name) => !differ(name))];
+    const lines = ordered.map((name) => [pedanova.nameOf(name), ...pins.map((row) => make(differ(name) ? "b" : "span", "", pane.cellWords(row.values[name])))]);
+    return pane.clear(side, make("h3", "", `${heads[0]} and ${heads[1]}`), pane.scroll(pane.table("pins-table", ["", ...heads], lines)));
   }
 
   function pager(found) {
@@ -141,5 +156,5 @@ pedanova.trials = (function () {
   }
 
   pedanova.register({ key: "trials", title: "Trials", mount, show, when: (facts) => Boolean(facts.live) && pedanova.source.can("trials") });
-  return { pinned: () => pinned };
+  return { pinned };
 })();
