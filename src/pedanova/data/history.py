@@ -160,15 +160,23 @@ def endings(observed: Observations, goal: Goal) -> NDArray[np.uint8]:
     return np.where((known == 0) & np.isnan(goal.values.astype(np.float64)), np.uint8(NO_VALUE), known)
 
 
-def numbered(observed: Observations) -> tuple[str, NDArray[Any]]:
-    """The name of the column of trial numbers and its values; ``"row"`` if the rows are in the order of the trials."""
+def order_of(observed: Observations) -> str:
+    """The column of trial numbers; ``"row"`` if there is none, so that the rows are in the order of the trials."""
     name = trial_column(observed.table)
-    if name is not None and observed.trials is not None:
-        column = observed.table[name]
-        if np.array_equal(column.values, observed.trials):
-            absent = column.absent()
-            return name, np.where(absent, np.nan, column.values) if absent.any() else column.values
-    return ROW, np.arange(len(observed))
+    if name is None or observed.trials is None:
+        return ROW
+    values = observed.table[name].values
+    return name if values is observed.trials or np.array_equal(values, observed.trials) else ROW
+
+
+def numbered(observed: Observations) -> tuple[str, NDArray[Any]]:
+    """The column by which the trials are ordered, and the number of each row in it."""
+    name = order_of(observed)
+    if name == ROW:
+        return ROW, np.arange(len(observed))
+    column = observed.table[name]
+    absent = column.absent()
+    return name, np.where(absent, np.nan, column.values) if absent.any() else column.values
 
 
 def with_row_numbers(observed: Observations, rows: object) -> Mapping[str, Column]:

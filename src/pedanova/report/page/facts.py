@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
-from pedanova.data.history import ROW, numbered
+from pedanova.data.history import ROW
+from pedanova.data.history import order_of as order_of_trials
 from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, percent
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
@@ -302,7 +303,7 @@ def row_numbers(a: TrialData) -> Parameter:
 
 def order_of(a: TrialData) -> str | None:
     """The column by which the trials are in the order in which they were run; None if the rows are not known."""
-    return None if a.observations is None else numbered(a.observations)[0]
+    return None if a.observations is None else order_of_trials(a.observations)
 
 
 def draw_like(part: TrialData, whole: TrialData) -> None:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, TypeVar, cast
 
 from pedanova.base.table import Cell
-from pedanova.data.history import ROW, curves_of, goal_named, numbered
+from pedanova.data.history import ROW, curves_of, goal_named, order_of
 from pedanova.data.trials import Trials
 from pedanova.errors import QueryError
 from pedanova.measures.question import Question
@@ -85,7 +85,7 @@ def history(
     names: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """A sample of the trials in their order, with the best so far and the columns `x` and `names`."""
-    order = numbered(a.observed())[0]
+    order = order_of(a.observed())
     params = list(dict.fromkeys((order, *([] if x is None else [x]), *(names or ()))))
     found = shown_rows(a, question, partial(history_table, sample=limit, objective=objective, params=params))
     about = {"order": order, "objective": found.objective, "direction": found.direction, "ended": found.ended}
