@@ -10,6 +10,7 @@ import numpy as np
 
 from pedanova.base.digits import short
 from pedanova.data.history import History, LearningCurves
+from pedanova.data.regions import sign_of
 from pedanova.report.figures.draw import (
     LOG_SPAN,
     STYLES,
@@ -58,7 +59,7 @@ def draw_trials(ax: Axes, history: History, places: Reals, look: dict[str, Any])
         open_marks = {"s": 18, "facecolors": "none", "edgecolors": ink["B"], "linewidths": 0.9, "marker": "v"}
         ax.scatter(places[pruned], values[pruned], label=f"pruned ({pruned.sum():,})", zorder=2, **open_marks)
     if gone.any():
-        edge = np.full(int(gone.sum()), 1.0 if history.direction == "minimize" else 0.0)
+        edge = np.full(int(gone.sum()), max(0.0, sign_of(history.direction)))  # the worse end
         cross = {"marker": "x", "s": 20, "linewidths": 1.2, "color": ink["warning"], "clip_on": False, "zorder": 5}
         label = f"{'failed' if (states[gone] == 'failed').all() else 'failed or no value'} ({gone.sum():,})"
         ax.scatter(places[gone], edge, transform=ax.get_xaxis_transform(), label=label, **cross)
@@ -149,7 +150,7 @@ def draw_curves(curves: LearningCurves, ax: Axes | None = None) -> Axes:
     """Draw one line for each trial over its steps; the best complete trial has full colour, pruned ones end early."""
     ax, ink = axes_with_ink(ax, *SIZE)
     trials = curves.by_trial()
-    sign = 1.0 if curves.direction == "minimize" else -1.0
+    sign = sign_of(curves.direction)
     ended = [i for i, (_, state, _) in enumerate(trials) if state == "complete"] or range(len(trials))
     best = min(ended, key=lambda i: sign * trials[i][2][-1][1])
     looks = {"complete": ("region", "-"), "pruned": ("B", "-")}
