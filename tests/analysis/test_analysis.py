@@ -216,11 +216,12 @@ def test_completion_offers_what_a_user_may_call(analysis: pa.Analysis) -> None:
     assert [name for name in dir(analysis) if name[0] != "_"] == [
         "alone", "along", "brief", "compare", "curves", "data", "densities", "direction", "effects", "explore", "first",
         "gains", "groups", "history", "importance", "interactions", "needed", "next_trials", "notes", "objective",
-        "opening", "pairs", "plot", "profile", "reduce", "report", "save", "seeds", "space", "trials", "widget", "within",
+        "opening", "pairs", "plot", "profile", "reduce", "report", "save", "seeds", "space", "trials", "widget",
+        "within",
     ]  # fmt: skip
     assert [name for name in dir(analysis.plot) if name[0] != "_"] == [
-        "along", "densities", "effects", "gains", "importance", "interactions", "objectives", "pair", "profile",
-        "reduction",
+        "along", "curves", "densities", "effects", "gains", "history", "importance", "interactions", "objectives",
+        "pair", "profile", "reduction", "slice",
     ]  # fmt: skip
 
 
