@@ -2,6 +2,6 @@
 
 import sys
 
-from pedanova.cli.program import run_program
+from pedanova.cli import run_program
 
 sys.exit(run_program())

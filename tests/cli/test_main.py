@@ -18,6 +18,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS, DEMO
+from pedanova import cli
 from pedanova.analysis.options import nested
 
 PLAIN = ("--estimator", "counts", "--draws", 0, "--force")  # what COUNTS is in Python
@@ -416,3 +417,16 @@ def test_a_target_that_is_too_small_inside_a_region_gets_advice_that_works(run, 
     assert status != 0
     assert "--target 0.1 and --region 0.3" in err
     assert run("analyze", file, "--objective", "loss", "--target", 0.1, "--region", 0.3)[0] == 0
+
+
+def test_ctrl_c_while_modules_are_imported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Pressed:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "pedanova.cli.program":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "pedanova.cli.program", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Pressed, *sys.meta_path])
+    assert cli.main(["demo"]) == 130
+    assert capsys.readouterr().err == "pedanova: interrupted; nothing was written\n"

@@ -8,7 +8,6 @@ for a mistyped command, completes words for the shell, and prints versions.
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -68,14 +67,6 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def run_program() -> int:
-    """Run `main` as the entry point of the shell command, with less garbage collection to save time."""
-    gc.set_threshold(50_000)
-    status = main()
-    gc.freeze()
-    return status
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parsed(sys.argv[1:] if arguments is None else arguments)
     if options.command is None:
@@ -98,9 +89,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the output has closed it, as with `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        print("pedanova: interrupted; nothing was written", file=sys.stderr)
-        return 130
 
 
 def refused(message: str) -> int:
@@ -168,4 +156,4 @@ def show_versions() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_program())
+    sys.exit(main())
