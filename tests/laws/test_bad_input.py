@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,8 +12,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 import pedanova
 from helpers.common import COUNTS, refuse
@@ -220,57 +217,6 @@ def test_a_space_against_the_table() -> None:
     days = {"day": np.arange(ROWS).astype("M8[D]"), "loss": TABLE["loss"]}
     for parameter in (Float(0, 100), Int(0, 100), Categorical(["a"])):
         refuse(DataError, "day", "dates", of=lambda p=parameter: analyze(days, space={"day": p}))
-
-
-# Anything at all
-
-ODD = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-(2**70), 2**70),
-    st.sampled_from([10**400, -(10**5000), 2**63, -(2**63), 2**64 - 1, 0, 1, 1.0]),
-    st.floats(allow_nan=True, allow_infinity=True),
-    st.text(max_size=4),
-    st.binary(max_size=3),
-    st.decimals(),
-    st.fractions(),
-    st.dates(),
-    st.datetimes(),
-    st.timedeltas(),
-    st.complex_numbers(),
-    st.lists(st.integers(0, 3), max_size=2),
-    st.sampled_from([pd.NA, pd.NaT, np.nan, np.float32(1.5), np.datetime64("NaT"), np.bool_(True), np.ma.masked]),
-)
-ONE_KIND = st.sampled_from(
-    [st.floats(), st.integers(-(2**70), 2**70), st.integers(0, 3), st.booleans(), st.text(max_size=2), st.dates()]
-)
-
-
-@st.composite
-def odd_tables(draw: st.DrawFn) -> dict[str, list[object]]:
-    rows = draw(st.integers(0, 14))
-    names = draw(st.lists(st.sampled_from(["x", "id", "time", "", "a b", "é"]), max_size=4, unique=True))
-    kinds = st.one_of(st.just(ODD), ONE_KIND.map(lambda kind: st.one_of(st.none(), kind)), ONE_KIND)
-    objectives = st.one_of(st.just(st.floats()), st.just(st.integers(-9, 9)), kinds)
-    chosen = [*(draw(kinds) for _ in names), draw(objectives)]
-    columns = [draw(st.lists(kind, min_size=rows, max_size=rows)) for kind in chosen]
-    return dict(zip([*names, "y"], columns, strict=True))
-
-
-@settings(max_examples=250)
-@example(table={"x": [None, None], "id": [0.0, 1.7976931348623157e308], "y": [0.0, 0.0]}, nan="drop", kind=dict)
-@example(table={"é": [0] * 10 + [2], "y": [0.0] * 11}, nan="drop", kind=dict)
-@given(table=odd_tables(), nan=st.sampled_from(["drop", "worst"]), kind=st.sampled_from([dict, pd.DataFrame]))
-def test_any_table_is_counted_or_refused(table: dict[str, list[object]], nan: str, kind: Callable[[Any], Any]) -> None:
-    try:
-        found = analyze(kind(table), "y", reading=pedanova.Reading(nan=nan))
-        rows = len(table["y"]) - found.data.dropped
-        assert all(tally.rows == rows for tally in found.data.tallies.values())
-        found.importance(0.3, **COUNTS)
-        found.profile()
-    except PedanovaError as error:
-        if len(str(error).splitlines()) != 1:
-            raise
 
 
 def test_odd_arguments_of_the_wrong_type_altogether() -> None:

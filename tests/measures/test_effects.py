@@ -232,6 +232,12 @@ class TestScale:
         assert a.effects(0.1, smoothing="none")["x"].raw_share == pytest.approx(1.0)
         assert a.effects(smoothing="none")["x"].raw_share == pytest.approx(1.0)
 
+    @pytest.mark.parametrize("largest", [1e306, 1.7e308])
+    def test_sums_that_overflow_are_refused(self, largest: float) -> None:
+        loss = np.where(np.arange(300) % 3, largest, -largest)
+        with pytest.raises(QueryError, match=r"too large to add.*clip=0.1"):
+            pa.analyze({"x": np.arange(300) % 7}, loss).effects()
+
 
 class TestRefusals:
     @pytest.fixture

@@ -25,7 +25,7 @@ def short(value: object, digits: int = DIGITS) -> str:
     rounded = float(f"{value:.{digits}g}")
     if SMALL <= abs(rounded) < LARGE:
         return _grouped(int(rounded)) if rounded.is_integer() else f"{rounded:.{digits}g}"
-    mantissa, power = f"{rounded:.{digits - 1}e}".split("e")
+    mantissa, power = f"{value:.{digits - 1}e}".split("e")  # `rounded` may be infinite
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa}e{int(power)}"
 

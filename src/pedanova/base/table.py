@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from html import escape
@@ -243,7 +244,12 @@ def bar_parts(cells: Sequence[Any]) -> list[float]:
 def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
     """Convert dataclass rows to columns; fields with ``compare=False`` are left out, `name` becomes `parameter`."""
     names = [field.name for field in (fields(rows[0]) if rows else ()) if field.compare]
-    return {"parameter" if name == "name" else name: [getattr(row, name) for row in rows] for name in names}
+    return {"parameter" if name == "name" else name: [finite(getattr(row, name)) for row in rows] for name in names}
+
+
+def finite(value: Any) -> Any:
+    """The value, or None for numbers that JSON does not know: NaN and infinities."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class NamedTable(Table, Mapping[str, Row]):

@@ -16,6 +16,7 @@ from pedanova.base.kernel.selection import distinct
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
+from pedanova.space.values import items_of
 
 LADDER = tuple(
     Fraction(thousandths, 1000) for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
@@ -177,12 +178,13 @@ class Levels:
 def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
     if quantiles is None:
         return LADDER
-    if isinstance(quantiles, str) or not isinstance(quantiles, Iterable):
+    chosen = items_of(quantiles)
+    if chosen is None:
         given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
         raise QueryError(
             Arg("levels", shown=f"{given}"), " must be a list of quantiles, or the .levels of another analysis"
         )
-    parts = {as_part(part, "levels") for part in quantiles} | {Fraction(1)}
+    parts = {as_part(part, "levels") for part in chosen} | {Fraction(1)}
     if len(parts) > MAX_LEVELS:
         raise QueryError(f"levels: {len(parts)} quantiles are too many (at most {MAX_LEVELS})")
     return tuple(sorted(parts, key=lambda part: (float(part), part)))  # fractions are slow to compare

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from inspect import cleandoc, signature
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar, get_args
 
+import numpy as np
+
 from pedanova.base.threads import as_threads
 from pedanova.data.records import RepeatPolicy
 from pedanova.errors import Arg, QueryError
+from pedanova.space.values import items_of
 
 Group: TypeAlias = Literal["the question", "columns", "rows", "large tables", "output"]
 
@@ -38,13 +41,20 @@ def check_choice(name: str, value: object, choices: object) -> None:
         raise QueryError(Arg(name, value), f" must be {', '.join(others)} or {last}")
 
 
+def as_flag(name: str, value: object) -> bool:
+    """Convert a NumPy boolean to a bool; raise an error for values that are not booleans."""
+    if not isinstance(value, bool | np.bool_):
+        raise QueryError(Arg(name, value), " must be True or False")
+    return bool(value)
+
+
 def as_names(names: object, argument: str) -> list[str] | None:
     """Convert one column name or several to a list; raise an error for other values."""
     if names is None or isinstance(names, str):
         return None if names is None else [names]
-    if not isinstance(names, Iterable):
+    result = items_of(names)
+    if result is None:
         raise QueryError(Arg(argument, names), " must be a list of column names")
-    result = list(names)
     for name in result:
         if not isinstance(name, str):
             raise QueryError(Arg(argument), f" holds {name!r}; column names are text, such as {str(name)!r}")
@@ -260,6 +270,12 @@ class Scan:
     def __post_init__(self) -> None:
         check_choices(self)
         as_threads(self.threads)
+        for name in ("stream", "pushdown"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, as_flag(name, getattr(self, name)))
+        if self.executor is not None and not hasattr(self.executor, "submit"):
+            words = " must have the method submit, as concurrent.futures.ProcessPoolExecutor(4) has"
+            raise QueryError(Arg("executor", self.executor), words)
         if self.stream is False:
             for name in ("executor", "pushdown"):
                 if getattr(self, name):

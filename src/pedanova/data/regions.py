@@ -22,7 +22,7 @@ from pedanova.base.digits import short
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any
 from pedanova.errors import Arg, QueryError, SpaceError, unknown_name
-from pedanova.space.values import Interval, as_labels, as_real, interval_from, shown
+from pedanova.space.values import Interval, as_labels, as_real, interval_from, items_of, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
 LIMITS = re.compile(r"(?:>=(.*?))?(?:(?:^|,)<=(.*))?")
@@ -305,9 +305,10 @@ def _as_value(value: object) -> float:
 
 
 def as_parts(chosen: Iterable[object]) -> list[Fraction]:
-    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+    parts = items_of(chosen)
+    if parts is None:
         raise QueryError(Arg("ladder", chosen), " must be a list of quantiles, such as [0.01, 0.1, 1.0]")
-    return [as_part(part, "ladder") for part in chosen]
+    return [as_part(part, "ladder") for part in parts]
 
 
 LONGEST = 10_000

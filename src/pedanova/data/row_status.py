@@ -230,7 +230,7 @@ def _medians(values: NDArray[np.float64], groups: NDArray[np.int64], count: int)
     low = values[order][start[some] + (rows[some] - 1) // 2]
     high = values[order][start[some] + rows[some] // 2]
     with np.errstate(invalid="ignore"):
-        medians[some] = np.where(low == high, low, (low + high) / 2)
+        medians[some] = np.where(low == high, low, low / 2 + high / 2)
     return medians
 
 
@@ -284,7 +284,7 @@ def last_of_runs(columns: Mapping[str, Column], objective: object) -> tuple[NDAr
     """
     for name, column in columns.items():
         whole = column.labels is None and column.missing is None and column.values.dtype.kind in "iu"
-        if not STEPS.match(name) or name == objective or not whole or len(column) > MOST_ROWS:
+        if not STEPS.match(name) or name == objective or not whole or not 0 < len(column) <= MOST_ROWS:
             continue
         scores = columns[objective].values if isinstance(objective, str) and objective in columns else column.values
         possible = [runs for runs in _possible_runs(name, columns, objective) if _are_runs(runs, name, columns)]
@@ -496,10 +496,10 @@ def direction_by_rows(
         if abs(trend) > LEAST_DRIFT and np.count_nonzero(usable) >= LEAST_ROWS:
             way: Direction = "maximize" if trend > 0 else "minimize"
             return way, f"it {'rises' if trend > 0 else 'falls'} from trial to trial (rank correlation {trend:.2f})"
-    steps = np.diff(values[usable])
-    if len(steps) >= LEAST_ROWS // 2 and (steps != 0).any():
-        if (steps <= 0).all():
+    before, after = values[usable][:-1], values[usable][1:]
+    if len(after) >= LEAST_ROWS // 2 and (after != before).any():
+        if (after <= before).all():
             return "maximize", "the rows are sorted, the highest first"
-        if (steps >= 0).all():
+        if (after >= before).all():
             return "minimize", "the rows are sorted, the lowest first"
     return None

@@ -369,7 +369,7 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     finite = finite[np.isfinite(finite)]
     corner = parameter.low + CORNER * (parameter.high - parameter.low)
     middle = [(len(finite) - 1) // 2, len(finite) // 2]  # `np.median` has a slow import
-    if not len(finite) or np.partition(finite, middle)[middle].mean() > corner:
+    if not len(finite) or (np.partition(finite, middle)[middle] / 2).sum() > corner:
         return None
     low, high = finite.min().item(), finite.max().item()
     if not _log_scale(finite, low, high)[0]:

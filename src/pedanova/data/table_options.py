@@ -26,7 +26,7 @@ from pedanova.data.objectives import (
     part_of,
     seeds_of,
 )
-from pedanova.data.options import Reading, RowOptions
+from pedanova.data.options import Reading, RowOptions, as_flag
 from pedanova.data.records import Records, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, RowSet, as_rows, columns_in, rows_where
 from pedanova.data.roles import status_column
@@ -133,7 +133,7 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
     set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
     guess = None if own else guess_objective(left)
-    if guess is None and request.yes and not own and (likely := by_likelihood(left)):
+    if guess is None and as_flag("yes", request.yes) and not own and (likely := by_likelihood(left)):
         words = f"{likely[0]} is used as the objective, because "
         guess = likely[0], Note("objective", words, Arg("yes", True), " takes every guess", severity="warning")
     if guess is None:
@@ -263,7 +263,7 @@ def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[D
         column = records.columns[name]
         if column.labels is not None or column.is_time:
             return None
-        state, failed = request.state or records.metadata.state, None
+        state, failed = records.metadata.state if request.state is None else request.state, None
         if isinstance(state, str) and state in records.columns:
             failed = states_of(state, records.columns, records.rows) == "failed"
         return direction_by_rows(as_reals(column), records.columns, failed)
@@ -397,7 +397,9 @@ def _at(option: Any, rows: NDArray[np.int64], count: int, *, words: bool = False
     """Select rows of an option with one value per row; a list of strings stays unchanged unless `words` is True."""
     if isinstance(option, Column):
         return take({option.name: option}, rows)[option.name] if len(option) == count else option
-    if isinstance(option, str | Mapping) or not hasattr(option, "__len__") or len(option) != count:
+    if isinstance(option, str | Mapping) or not hasattr(option, "__len__"):
+        return option
+    if getattr(option, "ndim", 1) == 0 or len(option) != count:
         return option
     if not words and all(isinstance(value, str) for value in option):
         return option

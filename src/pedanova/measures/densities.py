@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.digits import percent, short, times
-from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.table import Cell, Printed, Table, finite
 from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, SetTally
@@ -375,7 +375,7 @@ class PairDensity(Table):
             self.second: [self.second_cells[j] for _, j in cells],
             "target": [int(self.target[cell]) for cell in cells],
             "region": [int(self.region[cell]) for cell in cells],
-            "lift": [float(lift[cell]) for cell in cells],
+            "lift": [finite(float(lift[cell])) for cell in cells],
         }
 
 

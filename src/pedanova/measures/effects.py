@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.table import Cell, Printed, Table, finite
 from pedanova.counting.contrasts import FEW_ROWS, Range, ties_note
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import FilledCells, Moments, ObjectiveSpread, Tally
@@ -84,7 +84,7 @@ class Marginal(Table):
         return tuple(grid_of(self.parameter).centres())
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        parts = {name: getattr(self, name).tolist() for name in ("mean", "low", "high")}
+        parts = {name: [*map(finite, getattr(self, name).tolist())] for name in ("mean", "low", "high")}
         return {"cell": list(self.cells), "rows": self.counts.tolist()} | parts
 
     def __len__(self) -> int:
@@ -207,6 +207,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     return Clip(level, float(levels.thresholds[level - 1]), str(region))
 
 
+MOST = 1e300  # larger sums of the objective are refused, so that no result overflows
 NO_SPREAD = ObjectiveSpread(math.nan, math.nan)
 
 
@@ -251,7 +252,7 @@ def effects_of(
         if cut is not None:
             worse = tally.between(cut.level, outer[1])
             sums += cut.value * worse
-            squares += worse * float(np.ldexp(cut.value - spread.mean, -spread.power)) ** 2
+            squares += worse * np.square(np.ldexp(cut.value - spread.mean, -spread.power)) if worse.any() else 0.0
         effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
     if not TINY <= spread.variance < math.inf:
         words = "the variance is outside the range of floating-point numbers; shares are still valid"
@@ -273,18 +274,19 @@ def effects_of(
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
     if rows < 2:
         raise QueryError(f"region ({region}) has {rows} rows, but at least two are needed; choose a wider region")
-    if math.isnan(spread.scaled):
+    with np.errstate(over="ignore"):
+        size = float(np.ldexp(abs(spread.mean), -spread.power))
+        most = rows * (abs(spread.mean) + float(np.ldexp(math.sqrt(spread.scaled), spread.power)))  # of any sum
+    if not most < MOST:
         clip = () if clipped else (Arg("clip", 0.1), " (to set worse values to the 10 % quantile), ")
         raise QueryError(
-            f"region ({region}) contains rows with an objective that is infinite, NaN or too large to square, ",
+            f"region ({region}) contains rows with an objective that is infinite, NaN or too large to add, ",
             "so the variance is not defined; use ",
             *clip,
             "a narrower region, or ",
             Arg("where"),
             " to leave these rows out",
         )
-    with np.errstate(over="ignore"):
-        size = float(np.ldexp(abs(spread.mean), -spread.power))
     if math.sqrt(spread.scaled) <= 1e-15 * size:
         same = f"the objective is {spread.mean:g} in every row of region ({region})"
         raise QueryError(f"{same}; no parameter can explain it")

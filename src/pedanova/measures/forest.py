@@ -27,7 +27,7 @@ from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable, ratio_of
 from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Moving, Parameter, Switch
-from pedanova.space.values import as_real
+from pedanova.space.values import as_real, shown
 
 Singles: TypeAlias = NDArray[np.float32]
 DEEPEST = 64  # levels of a tree; in practice the number of rows is the limit
@@ -125,6 +125,8 @@ def forest_effects(
     >>> pa.forest_effects(a.data.observed(), trees=8).n_rows
     99
     """
+    if not isinstance(observed, Observations):
+        raise QueryError(f"{shown(observed)} is not the rows of an analysis; pass a.data.observed()")
     workers, encoded = as_threads(threads), encode(observed, clip=clip)
     fitted, unit = _fit(encoded, trees, seed, workers)
     parts = spread(lambda tree: tree_variances(tree.tree_, encoded.axes), fitted, threads=workers)

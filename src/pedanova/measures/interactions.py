@@ -35,6 +35,7 @@ from pedanova.measures.distributions import NORMAL, holm, p_by_draws
 from pedanova.measures.importance import is_clear
 from pedanova.measures.share import ratio_of, without_chance
 from pedanova.space.grid import Reals
+from pedanova.space.values import items_of
 
 FINE, ROUGH = 8, 4  # cells of each parameter for p-values, with many and with few target rows
 ENOUGH_ROWS = 100  # target rows from which fine cells are used
@@ -227,11 +228,11 @@ def as_cells(cells: object, target_rows: int, order: int = 2) -> int:
 def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
     """The counts of the parameters named in `params`, in the order of the space; all parameters if `params` is None."""
     available = tuple(contrast.name for contrast in contrasts)
-    if params is not None and (isinstance(params, str) or not isinstance(params, Iterable)):
+    wanted = available if params is None else items_of(params)
+    if wanted is None:
         raise QueryError(Arg("params", params), " must be a list of two or more names; None means all pairs")
-    wanted = available if params is None else tuple(params)
     for name in wanted:
-        if name not in available:
+        if not isinstance(name, str) or name not in available:
             raise UnknownParameterError(unknown_name(name, available))
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
-from pedanova.data.options import check_choice
+from pedanova.data.options import as_flag, check_choice
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.smoothing import Smoothing
+from pedanova.measures.smoothing import Smoothing, check_smoothing
 
 Baseline: TypeAlias = Literal["region", "uniform"]
 Estimator: TypeAlias = Literal["auto", "counts", "surrogate", "paper"]
@@ -74,7 +74,8 @@ class Question:
             check_choice(name, getattr(self, name), choices)
         for name, most in (("draws", MOST_DRAWS), ("seed", math.inf)):
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=most + 1))
-        object.__setattr__(self, "force", bool(self.force))
+        check_smoothing(self.smoothing)
+        object.__setattr__(self, "force", as_flag("force", self.force))
 
     @property
     def by_rows(self) -> bool:

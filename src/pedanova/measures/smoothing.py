@@ -124,6 +124,7 @@ def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> f
 Stack: TypeAlias = NDArray[Any]  # (..., cells) counts
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells; with a narrower kernel nothing is smoothed
+LARGEST_WIDTH = 1e9  # cells; larger bandwidths are refused
 FLAT = 5.0  # times the number of cells: a kernel of this width makes all cells equal
 MANY = 300  # target rows from which the kernel narrows faster
 REACH = 9.0  # bandwidths beyond which a Gaussian is 0 in double precision
@@ -197,6 +198,13 @@ def _cumulated(counts: Stack) -> Stack:
     return reached
 
 
+def check_smoothing(smoothing: object) -> None:
+    known = isinstance(smoothing, str) and smoothing in ("auto", "none")
+    number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
+    if not known and not (number and 0 <= smoothing < LARGEST_WIDTH):  # type: ignore[operator]
+        raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth of 0 or more cells")
+
+
 def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *, region: Stack | None = None) -> Any:
     """(...,) The kernel's width in cells for the target rows of one block; 0 for no kernel.
 
@@ -215,9 +223,7 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
             width = np.minimum(width, PASSING * min(2.0 * float(interquartile(region)), cells) / wave)
         width = np.where(width * step < NARROWEST, 0.0, width)
         return np.where(targets.sum(axis=-1) < 2, FLAT * cells, width)  # too few rows to distinguish cells
-    if isinstance(smoothing, bool) or not isinstance(smoothing, Real) or not 0 <= float(smoothing) < math.inf:
-        raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth of 0 or more cells")
-    return np.full(shape, float(smoothing) / step if block.ordered else 0.0)
+    return np.full(shape, float(smoothing) / step if block.ordered else 0.0)  # type: ignore[arg-type]
 
 
 def width_in(block: Block, smoothing: object, target: Stack, region: Stack) -> float:

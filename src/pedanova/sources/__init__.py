@@ -105,7 +105,8 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
         if stream and isinstance(data, str | os.PathLike):
             raise DataError(f"{data} has no files that can be read in parts; give Parquet, Arrow or CSV files")
         if stream:
-            raise DataError(f"a {type(data).__name__} cannot be read in parts; give files, or a Polars or DuckDB query")
+            kind = type(data).__name__
+            raise DataError(f"data of the type {kind} cannot be read in parts; give files, or a Polars or DuckDB query")
         return data
     if stream or (stream is None and (scan.is_large or is_ibis(data))):
         return scan

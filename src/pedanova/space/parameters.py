@@ -302,6 +302,8 @@ class Space(Mapping[str, Parameter]):
     __slots__ = ("_parameters",)
 
     def __init__(self, parameters: Mapping[str, Parameter]) -> None:
+        if not isinstance(parameters, Mapping):
+            raise SpaceError(f"{shown(parameters)} is not a space; use a dict, such as {{'lr': Float(0, 1)}}")
         for name, parameter in parameters.items():
             if not isinstance(name, str) or not name:
                 raise SpaceError(f"{name!r} is not a name for a parameter; use a non-empty string")

@@ -197,10 +197,19 @@ def check_bounds(low: float, high: float, *, log: bool) -> None:
         raise SpaceError(f"low={shown(low)} must be above 0 on a log scale; pass log=False or raise low")
 
 
+def items_of(values: object) -> list[Any] | None:
+    """The items of a list or another iterable; None for text and for values without items, such as ``np.array(5)``."""
+    try:
+        return None if isinstance(values, str) else list(values)  # type: ignore[call-overload]
+    except TypeError:
+        return None
+
+
 def as_labels(values: object, what: str) -> tuple[Label, ...]:
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise SpaceError(f"{what}={values!r} must be a list of values, such as ['adam', 'sgd']")
-    labels = tuple(as_label(value, what) for value in values)
+    items = None if isinstance(values, bytes) or getattr(values, "ndim", 1) > 1 else items_of(values)
+    if items is None:
+        raise SpaceError(f"{what}={shown(values)} must be a list of values, such as ['adam', 'sgd']")
+    labels = tuple(as_label(value, what) for value in items)
     if not labels:
         raise SpaceError(f"{what} are empty; give at least one value")
     if len(set(labels)) < len(labels):

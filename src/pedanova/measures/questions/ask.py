@@ -21,7 +21,7 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.history import ROW, History, history_of
 from pedanova.data.observations import Observations
-from pedanova.data.options import check_choice
+from pedanova.data.options import as_flag, check_choice
 from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts
 from pedanova.data.regions import percent as part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
@@ -30,7 +30,7 @@ from pedanova.measures.densities import Densities, PairDensity, pair_density
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.smoothing import Smoothing
+from pedanova.measures.smoothing import Smoothing, check_smoothing
 from pedanova.measures.surrogate.estimate import ResolvedQuestion, density_answer, estimate
 from pedanova.measures.surrogate.summaries import model_sets, targets_of_pair
 from pedanova.space.parameters import Space
@@ -253,6 +253,7 @@ def effects_within(
         first = data.objective.split(", ")[0]
         words = f"{data.objective}: effects of several objectives are not defined; use .alone({first!r}).effects()"
         raise QueryError(words)
+    check_smoothing(smoothing)
     base = data.resolve(region, "region")
     if isinstance(base, RowSet):
         return replace(effects_within(data.within(base), clip=clip, smoothing=smoothing), region=str(base))
@@ -291,7 +292,7 @@ def interactions_of(
     usual = interactions.as_cells("auto", int(chosen[0].target.sum()), size)
     rough = min(most, usual) if size == 2 else most
     groups = interactions.strongest(observed, codes, interactions.groups_of(chosen, rough), size, threads)
-    how: dict[str, Any] = {"corrected": bool(corrected), "seed": question.seed, "threads": threads}
+    how: dict[str, Any] = {"corrected": as_flag("corrected", corrected), "seed": question.seed, "threads": threads}
     samples = query.samples
     if size == 2:
         if cells == "auto":

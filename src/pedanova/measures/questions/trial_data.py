@@ -47,6 +47,7 @@ from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, ResolvedQuestion
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel
 from pedanova.space.parameters import Space
+from pedanova.space.values import shown
 
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
@@ -454,7 +455,8 @@ class TrialData:
 
     def alone(self, objective: str) -> Self:
         """The same analysis for one of several objectives."""
-
+        if not isinstance(objective, str):
+            raise QueryError(f"objective={shown(objective)} must be the name of an objective")
         key = "alone", objective
         alone: Self = RESULTS.get(self, key, lambda: self.like(with_goal(self.observed(), objective, self.levels.nan)))
         return alone

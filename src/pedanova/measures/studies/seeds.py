@@ -179,8 +179,9 @@ class ConfigurationSums:
     @classmethod
     def of(cls, groups: Groups, values: Reals) -> ConfigurationSums:
         places = np.unique(groups, return_inverse=True)[1].reshape(-1)
-        centred = values - values.mean()
-        scale = float(np.abs(centred).max(initial=0.0)) or 1.0  # so squares neither overflow nor underflow
+        small = np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])  # so that sums do not overflow
+        centred = small - small.mean()
+        scale = float(np.abs(centred).max(initial=0.0)) or 1.0  # so that squares do not underflow
         centred = centred / scale
         rows = np.bincount(places).astype(np.float64)
         means = np.bincount(places, weights=centred) / rows
@@ -217,6 +218,8 @@ class ConfigurationSums:
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of `ratio`, by a jackknife over configurations."""
         runs, count = self.runs(), len(self.rows)
+        if count == FEWEST:  # without one of them nothing is left to compare
+            return 0.0, math.inf
         whole, others = (
             np.log(np.maximum(1.0 + runs * self._ratios(out), LEFT)) for out in (np.zeros(count), np.ones(count))
         )

@@ -45,6 +45,7 @@ PRIOR, NOISE_PRIOR, USUAL_NOISE = (
 WIDEN = 1.5  # factor for the deviation of the draws, because these ignore that the settings are uncertain
 SOME_POINTS = 31**2  # points that rows are selected by
 LEAST_LEVELS = 4  # a process needs more distinct objectives than this
+LARGEST = 1e150  # larger objectives are taken as this large, so that their squares are finite
 TAIL = 20  # the outermost of this many parts determine the extrapolation
 
 
@@ -202,8 +203,9 @@ def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
 
 def mean_objectives(configurations: Configurations) -> Reals:
     """(configurations,) The mean objective of each configuration; infinite values become the nearest finite one."""
-    signed, finite = configurations.signed, np.isfinite(configurations.signed)
-    known = signed[finite] if finite.any() else np.zeros(1)
+    signed = configurations.signed
+    known = np.clip(signed[np.isfinite(signed)], -LARGEST, LARGEST)
+    known = known if len(known) else np.zeros(1)
     sums = np.bincount(configurations.owner, weights=np.clip(signed, known.min(), known.max()))
     means: Reals = sums / configurations.repeats
     return means
@@ -219,10 +221,8 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
     start = known or KernelSettings.initial(arrangement.varying)
     chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
     ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
-    with np.errstate(over="ignore"):  # of diverged trials, which only ranks can compare
-        spread = float(means.std())
-    plain = [(means - means.mean()) / max(spread, 1e-300)] if np.isfinite(spread) else []
-    ways = [(one, settings_for(data, chosen, one, start)) for one in (ranked, *plain)]
+    plain = (means - means.mean()) / max(float(means.std()), 1e-300)
+    ways = [(one, settings_for(data, chosen, one, start)) for one in (ranked, plain)]
     scores, settings = min(ways, key=lambda way: left_out_error(data, chosen, way[0], way[1], ranked))
     given = rows_given(data, settings, means)
     each, first = np.unique(scores, return_index=True)
