@@ -207,7 +207,7 @@ def as_clip(region: Region, levels: Levels, by_level: Counts) -> Clip:
     return Clip(level, float(levels.thresholds[level - 1]), str(region))
 
 
-MOST = 1e300  # larger sums of the objective are refused, so that no result overflows
+MOST = 1e306  # larger sums of the objective are refused, so that no result overflows
 NO_SPREAD = ObjectiveSpread(math.nan, math.nan)
 
 

@@ -223,6 +223,7 @@ def bandwidth(smoothing: object, targets: Stack, block: Block, step: int = 1, *,
             width = np.minimum(width, PASSING * min(2.0 * float(interquartile(region)), cells) / wave)
         width = np.where(width * step < NARROWEST, 0.0, width)
         return np.where(targets.sum(axis=-1) < 2, FLAT * cells, width)  # too few rows to distinguish cells
+    check_smoothing(smoothing)
     return np.full(shape, float(smoothing) / step if block.ordered else 0.0)  # type: ignore[arg-type]
 
 

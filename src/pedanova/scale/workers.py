@@ -299,8 +299,9 @@ class SparkWorkers:
         except Exception as error:  # errors of py4j and PySpark, which wrap those of a worker or the JVM
             message = [line.strip() for line in str(error).splitlines() if line.strip()]
             lines = [line for line in message if "Error:" in line or "Exception:" in line] or message or [""]
-            versions = "PYTHON_VERSION_MISMATCH" in str(error)
-            remedy = f"; set PYSPARK_PYTHON={sys.executable} before Spark starts" if versions else ""
+            signs = "PYTHON_VERSION_MISMATCH", "Cannot run program", "ModuleNotFoundError"  # not the driver's Python
+            other = any(sign in str(error) for sign in signs)
+            remedy = f"; set PYSPARK_PYTHON={sys.executable} before Spark starts" if other else ""
             raise WorkerError(f"Spark could not read the data frame: {lines[-1][:300]}{remedy}") from error
 
     def start_over(self) -> None:
