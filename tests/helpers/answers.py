@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow  # noqa: ICN001  (pa is pedanova here)
+import pytest
 from pyarrow import parquet
 
 import pedanova as pa
+from pedanova.errors import QueryError
 
 SPACE = {
     "lr": pa.Float(1e-5, 1.0, log=True),
@@ -92,9 +95,26 @@ def analyzed(given: Given, data: Any = None, scan: pa.Scan | None = None, **more
     return pa.analyze(given.columns if data is None else data, scan=scan or pa.Scan(), **options)
 
 
+IN_PARTS, ENGINE = ("several objectives",), ("several objectives", "conditions")  # what cannot be counted so
+
+
+def agree_or_refuse(kind: str, road: Callable[[Given], pa.Analysis], refused: Sequence[str], **how: bool) -> None:
+    """`road` gives the answers of the table in memory, or refuses what it cannot count."""
+    if kind in refused:
+        with pytest.raises(QueryError):
+            road(TABLES[kind])
+    else:
+        agree(road(TABLES[kind]), analyzed(TABLES[kind]), **how)
+
+
+def told(a: pa.Analysis) -> list[str]:
+    return sorted(note for note in map(str, a.notes) if not note.startswith("counted by the engine"))
+
+
 def agree(one: pa.Analysis, two: pa.Analysis, *, values: bool = True) -> None:
     """The same shares, intervals and p-values, and the same notes, if the values of some rows are known (`values`)."""
     assert one.data.tallies == two.data.tallies
+    assert told(one) == told(two)
     for target, region in ((0.1, 1.0), (0.05, 0.5)):
         first, second = (a.importance(target, region) for a in (one, two))
         assert list(first) == list(second)

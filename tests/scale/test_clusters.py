@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -257,23 +257,27 @@ def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan:
     assert any("counted by the engine" in note for note in a.notes) == (pushdown is None)
 
 
-def test_ibis_gives_the_same_answers_or_says_why_not() -> None:
+def test_an_ibis_table_in_its_database_or_here() -> None:
     table = answers.TABLES["repeats"]
     lazy = need("ibis").memtable(table.arrow)
-    answers.agree(answers.analyzed(table, lazy), answers.analyzed(table))
     with pytest.raises(QueryError, match=r"in its database, but this cannot count .*\.Scan\(pushdown=False\) to read"):
         answers.analyzed(table, lazy, where="layers > 2")
     rows = answers.analyzed(table, lazy, pa.Scan(pushdown=False), where="layers > 2")
     assert rows.data.tallies == answers.analyzed(table, where="layers > 2").data.tallies
 
 
-@pytest.mark.parametrize("kind", ["repeats", "missing values", "conditions"])
-def test_workers_give_the_same_answers(dask: Any, spark: Any, kind: str, tmp_path: Path) -> None:
-    table = answers.TABLES[kind]
-    files = answers.files(tmp_path, table)
-    here = answers.analyzed(table)
-    answers.agree(answers.analyzed(table, files, pa.Scan(executor=dask.get_executor())), here)
-    answers.agree(answers.analyzed(table, spark.read.parquet(str(files))), here)
+@pytest.mark.parametrize("kind", answers.TABLES)
+def test_clusters_and_ibis_give_the_same_answers(dask: Any, spark: Any, kind: str, tmp_path: Path) -> None:
+    """The others are in tests/counting/test_same_tallies.py."""
+    files = answers.files(tmp_path, answers.TABLES[kind])
+    lazy = need("ibis").memtable(answers.TABLES[kind].arrow)
+
+    def road(data: object, scan: pa.Scan | None = None) -> Callable[[answers.Given], pa.Analysis]:
+        return lambda table: answers.analyzed(table, data, scan)
+
+    answers.agree_or_refuse(kind, road(files, pa.Scan(executor=dask.get_executor())), answers.IN_PARTS)
+    answers.agree_or_refuse(kind, road(spark.read.parquet(str(files))), answers.IN_PARTS)
+    answers.agree_or_refuse(kind, road(lazy), answers.ENGINE)
 
 
 def test_what_spark_cannot_do_is_refused(spark: Any) -> None:
