@@ -1,6 +1,6 @@
-"""Reading trials: Optuna's own loader against pedanova's reader, on the same storage, in turn.
+"""Reading trials, in turn: pedanova's reader against pandas on text files, and against Optuna's loader on a storage.
 
-    python benchmarks/sources.py [--trials 100000] [--repeats 3]
+    python benchmarks/sources.py [--trials 100000] [--rows 1e6] [--repeats 3]
 
 Every reading is a process of its own, so that its memory can be told. Medians are shown, imports included.
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from shared import Lines, options_of, processes
+from shared import Lines, in_a_process, options_of, processes
 
 PARAMS = 8
 OPTUNA = "import optuna\nstudy = optuna.load_study(study_name='bench', storage={url!r})\n"
@@ -57,11 +57,39 @@ def fill_sqlite(path: Path, trials: int) -> str:
     return url
 
 
+WRITE = {"semicolons": "csv({0!r}, sep=';', decimal=',', index=False)", "CSV": "csv({0!r}, index=False)"}
+WRITE["JSON lines"] = "json({0!r}, orient='records', lines=True)"
+READ = {"semicolons": "csv({0!r}, sep=';', decimal=',')", "CSV": "csv({0!r})", "JSON lines": "json({0!r}, lines=True)"}
+COLUMNS = {"semicolons": 4, "JSON lines": 4, "CSV": 30}  # semicolons with decimal commas
+RANKED = "import pedanova as pa\npa.analyze({0!r}, 'y').importance()"
+MADE = """import numpy, pandas
+random = numpy.random.default_rng(0)
+frame = pandas.DataFrame({{f"x{{i}}": random.random({rows}) for i in range({columns})}})
+frame["y"] = (frame["x0"] - 0.5) ** 2 + 0.1 * random.random({rows})
+"""
+
+
+def texts(folder: Path, rows: int, repeats: int) -> None:
+    """CPU seconds from a text file to the ranking, and of pandas, which only reads the file."""
+    lines = Lines("file", "pandas, CPU s", "pedanova, to the answer", "times")
+    for kind, columns in COLUMNS.items():
+        path = str(folder / ("table.jsonl" if kind == "JSON lines" else "table.csv"))
+        in_a_process(MADE.format(rows=rows, columns=columns) + f"frame.to_{WRITE[kind].format(path)}")
+        plain, own = f"import pandas\npandas.read_{READ[kind].format(path)}", RANKED.format(path)
+        took = processes({"pandas": ("", plain), "pedanova": ("", own)}, repeats)
+        (before, *_), (after, *_) = took.values()
+        lines.row(f"{kind}, {rows:,} x {columns}", f"{before:.2f}", f"{after:.2f}", f"{after / before:.1f}")
+
+
 def main() -> None:
     parser = options_of(__doc__)
     parser.add_argument("--trials", type=int, default=100_000)
+    parser.add_argument("--rows", type=float, default=1e6)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        texts(Path(folder), int(options.rows), options.repeats)
+    print()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.db"
         url = fill_sqlite(path, options.trials)
