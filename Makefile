@@ -18,6 +18,10 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -typ
 TOUCHING := tests/base/test_table.py tests/counting/test_same_tallies.py tests/measures/test_forest.py \
     tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
 
+# Tests that reach every loop of the kernel, with the sizes, types and strides that a table can have.
+KERNEL := tests/base/kernel $(addprefix tests/counting/test_,arrays.py goal_plane.py levels.py reference.py tally.py tradeoff.py) \
+    tests/laws/test_invariances.py tests/laws/test_levels_of_others.py
+
 # Files with a test that runs a real tool: the others need not be read for them.
 HEAVY := $(shell grep -rl --include='test_*.py' 'mark\.heavy' tests)
 
@@ -100,7 +104,7 @@ sanitize: $(VENV)/.test  ## the kernel's tests under AddressSanitizer and UBSan
 	$(BIN)/cmake --build build/sanitize > /dev/null
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 PEDANOVA_KERNEL=build/sanitize/_kernel.so \
-	$(BIN)/python -m pytest tests/counting tests/laws tests/base/kernel -p no:cacheprovider
+	$(BIN)/python -m pytest -q -n auto -p no:cacheprovider $(KERNEL)
 
 clean:  ## remove environments and builds
 	rm -rf .venv .venv-tools .venv-oldest .venv-newest .venv-release build dist report.html

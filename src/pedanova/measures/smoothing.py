@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from pedanova.base.threads import EVERYWHERE, RESULTS, digest_of
 from pedanova.errors import Arg, QueryError
 from pedanova.space.grid import FEW_CELLS, Block, Reals, waves
+from pedanova.space.values import as_real
 
 Waves: TypeAlias = list[tuple[Reals, list[slice]]]  # functions (cells, functions), and their octaves
 
@@ -124,7 +125,7 @@ def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> f
 Stack: TypeAlias = NDArray[Any]  # (..., cells) counts
 Smoothing: TypeAlias = Literal["auto", "none"] | float
 NARROWEST = 0.3  # cells; with a narrower kernel nothing is smoothed
-LARGEST_WIDTH = 1e9  # cells; larger bandwidths are refused
+LARGEST_WIDTH = 1e300  # cells; larger bandwidths are refused
 FLAT = 5.0  # times the number of cells: a kernel of this width makes all cells equal
 MANY = 300  # target rows from which the kernel narrows faster
 REACH = 9.0  # bandwidths beyond which a Gaussian is 0 in double precision
@@ -201,7 +202,7 @@ def _cumulated(counts: Stack) -> Stack:
 def check_smoothing(smoothing: object) -> None:
     known = isinstance(smoothing, str) and smoothing in ("auto", "none")
     number = isinstance(smoothing, Real) and not isinstance(smoothing, bool)
-    if not known and not (number and 0 <= smoothing < LARGEST_WIDTH):  # type: ignore[operator]
+    if not known and not (number and 0 <= as_real(smoothing) < LARGEST_WIDTH):
         raise QueryError(Arg("smoothing", smoothing), " must be 'auto', 'none' or a bandwidth of 0 or more cells")
 
 
