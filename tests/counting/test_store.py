@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -295,6 +296,7 @@ def test_damaged_files_are_refused_before_they_take_memory(file: Path) -> None:
     finally:
         tracemalloc.stop()
     assert file.name in str(error.value)
+    assert re.search(r"; (save|write) ", str(error.value))
 
 
 def test_any_header_with_a_right_checksum_is_read_or_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pedanova.base.terminal import TableColumn
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
 from pedanova.counting.few_rows import hidden, sample_from, sample_kept
-from pedanova.counting.store import Stored, read_tallies, write_tallies
+from pedanova.counting.store import Stored, named, read_tallies, write_tallies
 from pedanova.data.history import History, LearningCurves, curves_of, goal_named
 from pedanova.data.observations import rows_from, rows_kept
 from pedanova.data.trials import Trials
@@ -407,7 +407,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
     try:
         return TrialData(*kept, _moments=stored.moments, **from_attachments(stored))
     except FormatError as error:
-        raise error.behind(f"{os.fspath(path)} ") from None
+        raise named(error, path) from None
 
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:

@@ -67,7 +67,13 @@ def read_tallies(path: str | os.PathLike[str]) -> Stored:
     try:
         return from_bytes(content)
     except FormatError as error:
-        raise error.behind(f"{file} ") from None
+        raise named(error, file) from None
+
+
+def named(error: FormatError, file: str | os.PathLike[str]) -> FormatError:
+    """The error with the name of the file in front, and with a remedy if it has none."""
+    remedy = () if ";" in str(error) else ("; save the analysis again",)
+    return FormatError(f"{os.fspath(file)} ", *error.words, *remedy)
 
 
 def to_bytes(stored: Stored) -> bytes:
