@@ -248,7 +248,11 @@ def columns_of(rows: Sequence[Any]) -> dict[str, list[Cell]]:
 
 
 def finite(value: Any) -> Any:
-    """The value, or None for numbers that JSON does not know: NaN and infinities."""
+    """The value, or None in place of numbers that JSON does not have: NaN and infinities."""
+    if isinstance(value, dict):
+        return {key: finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

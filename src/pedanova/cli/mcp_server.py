@@ -22,6 +22,7 @@ from pedanova.analysis.analyze import analyze as read_source
 from pedanova.analysis.analyze import load
 from pedanova.analysis.studies import across as pool_studies
 from pedanova.analysis.studies import difference as compare_studies
+from pedanova.base.table import finite
 from pedanova.base.terminal import printable, shorten
 from pedanova.cli.output import as_rows
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
@@ -129,7 +130,7 @@ def answered(tool: Callable[..., Answer], root: Path, failure: type[Exception]) 
     @wraps(tool)
     def answer(*args: Any, **kwargs: Any) -> str:
         try:
-            text = json.dumps(plain(tool(*args, **kwargs)), ensure_ascii=False)
+            text = json.dumps(finite(plain(tool(*args, **kwargs))), ensure_ascii=False)
         except PedanovaError as error:
             raise failure(printable(inside(str(error)))[:LONGEST_ARGUMENT]) from None
         if len(text) > LONGEST_ANSWER:

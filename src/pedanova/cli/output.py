@@ -22,7 +22,7 @@ from pedanova.analysis.options import as_typed
 from pedanova.base.digits import short
 from pedanova.base.files import write_file
 from pedanova.base.notes import Note, gathered, in_order
-from pedanova.base.table import Cell, Table
+from pedanova.base.table import Cell, Table, finite
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.cli.parser import BY_COMMAND
 from pedanova.data.observations import Observations
@@ -158,7 +158,7 @@ def as_rows(columns: Mapping[str, Sequence[Cell]]) -> list[dict[str, Cell]]:
 
 
 def as_json(answer: Mapping[str, Any]) -> str:
-    text = json.dumps(answer, indent=1, ensure_ascii=False)
+    text = json.dumps(finite(dict(answer)), indent=1, ensure_ascii=False)
     return re.sub(r"[\x7f-\x9f]", lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 

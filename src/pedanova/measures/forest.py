@@ -22,7 +22,7 @@ from pedanova.base.threads import as_threads, spread
 from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction, Region, as_part, percent, rank_of, sign_of
-from pedanova.errors import DataError, MissingLibraryError, QueryError
+from pedanova.errors import Arg, DataError, MissingLibraryError, QueryError
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable, ratio_of
 from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
@@ -33,6 +33,7 @@ Singles: TypeAlias = NDArray[np.float32]
 DEEPEST = 64  # levels of a tree; in practice the number of rows is the limit
 NOISE = 1e-13  # a standard deviation below this part of the largest value is a rounding error
 FEWEST_ROWS = 10
+LARGEST = 1e300  # sums of larger objectives may overflow
 MOST_POINTS = 4096  # integers in a range; a larger range is treated as real numbers
 MIDDLE = 0.5  # the position of rows without a value, as a part of the range
 
@@ -282,9 +283,13 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
         raise DataError(
             f"objective {name!r} is {objective[0]:g} in all {len(rows):,} rows; no parameter can explain it"
         )
+    clipped = objective if part is None else clipped_at(objective, part, observed.direction)
+    if np.abs(clipped).max() > LARGEST:
+        raise QueryError(
+            f"{name} has values above {LARGEST:g}, too large for a forest; leave them out with ", Arg("where")
+        )
     if part is None:
-        return objective
-    clipped = clipped_at(objective, part, observed.direction)
+        return clipped
     if clipped.min() == clipped.max():
         raise QueryError(
             f"clip: the best {percent(part)} of {len(rows):,} rows all have {name!r} = {clipped[0]:g}; "

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any
 
 from pedanova.base.digits import interval, percent, short
-from pedanova.base.table import Cell, Printed, Table
+from pedanova.base.table import Cell, Printed, Table, finite
 from pedanova.base.terminal import printable, shorten
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
@@ -185,7 +185,7 @@ def line(topic: str, said: Callable[[], Said]) -> BriefLine:
         text, facts = said()
     except PedanovaError as error:
         text, facts = f"not known: {error}", {}
-    return BriefLine(topic, printable(" ".join(text.split())), *CALLS[topic], facts)
+    return BriefLine(topic, printable(" ".join(text.split())), *CALLS[topic], finite(facts))
 
 
 def contents(data: TrialData) -> Said:
