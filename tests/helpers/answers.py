@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow  # noqa: ICN001  (pa is pedanova here)
 import pytest
-from pyarrow import parquet
 
 import pedanova as pa
 from pedanova.errors import QueryError
@@ -33,6 +31,8 @@ class Given:
 
     @property
     def arrow(self) -> Any:
+        import pyarrow  # noqa: ICN001  (pa is pedanova here)
+
         return pyarrow.table({name: pyarrow.array(column, from_pandas=True) for name, column in self.columns.items()})
 
 
@@ -83,6 +83,8 @@ def thirds(given: Given) -> list[Given]:
 
 
 def files(folder: Path, given: Given) -> Path:
+    from pyarrow import parquet
+
     folder = folder / "files"
     folder.mkdir()
     for i in range(3):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers import answers
 from helpers.levels import cut_levels
 from pedanova.counting import reference as judge
 from pedanova.counting.levels import LADDER, as_ladder
@@ -227,3 +228,12 @@ def test_the_sample_of_configurations_is_the_same_as_in_memory() -> None:
     assert there.below == here.below < 1.0
     for one in ("draws", "signed"):
         np.testing.assert_array_equal(getattr(there, one), getattr(here, one))
+
+
+@pytest.mark.parametrize("kind", ["repeats", "missing values", "repeats and missing values"])
+def test_a_gpu_gives_the_answers_of_memory(kind: str) -> None:
+    """The other engines are in tests/counting/test_same_tallies.py; a GPU holds no texts."""
+    columns = {name: one for name, one in answers.TABLES[kind].columns.items() if one.dtype.kind in "iuf"}
+    table = answers.Given(columns, {name: answers.SPACE[name] for name in columns if name != "loss"})
+    there = {name: cupy.asarray(column) for name, column in columns.items()}
+    answers.agree(answers.analyzed(table, there, pa.Scan(engine="cuda")), answers.analyzed(table))
