@@ -246,7 +246,7 @@ def test_several_restrictions_hold_at_once(analysis: pa.Analysis) -> None:
 def test_a_file_of_a_long_table_knows_repeated_configurations(tmp_path: Path) -> None:
     """Counts do not show which rows have the same configuration; a sample of the rows or of their hashes does."""
     random = np.random.default_rng(0)
-    x, z = np.repeat(random.random((2, 1_867)), 3, axis=1)
+    x, z = np.repeat(random.random((2, 7_000)), 3, axis=1)
     a, path = pa.analyze({"x": x, "z": z, "y": x + 0.1 * random.normal(size=len(x))}, "y"), tmp_path / "a.pedanova"
     for rows in (None, True, False):
         a.save(path, rows=rows)
@@ -254,7 +254,7 @@ def test_a_file_of_a_long_table_knows_repeated_configurations(tmp_path: Path) ->
         assert b.importance().to_dict() == a.importance().to_dict()
     b.save(tmp_path / "again.pedanova")
     assert pa.load(tmp_path / "again.pedanova").importance().to_dict() == a.importance().to_dict()
-    assert any("11,202 rows have about 1,867 configurations" in note for note in (a + a).importance().notes)
+    assert any("42,000 rows have about 7,000 configurations" in note for note in (a + a).importance().notes)
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_a_file_of_a_long_table_knows_repeated_configurations(tmp_path: Path) ->
 def test_a_file_with_an_impossible_sample(tmp_path: Path, name: str, array: np.ndarray) -> None:
     random = np.random.default_rng(0)
     path = tmp_path / "a.pedanova"
-    pa.analyze({"x": random.random(5_100), "z": random.random(5_100), "y": random.random(5_100)}, "y").save(path)
+    pa.analyze({"x": random.random(20_100), "z": random.random(20_100), "y": random.random(20_100)}, "y").save(path)
     stored = read_tallies(path)
     sample = stored.attachments["sample"]
     arrays = {key: np.resize(own, 2000) for key, own in sample.arrays.items()} | {name: array}

@@ -19,6 +19,7 @@ SPACE = {
     "layers": pa.Int(1, 8),
     "optimizer": pa.Categorical(["adam", "sgd"]),
 }
+MANY = 25_000  # rows: so many that every engine answers by counts
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ def without(table: dict[str, np.ndarray], name: str, rows: np.ndarray) -> dict[s
 
 
 def _tables() -> dict[str, Given]:
-    repeated, single = made(1, 600, 10), made(2, 9000, 1)
+    repeated, single = made(1, 2_500, 10), made(2, MANY, 1)
     random = np.random.default_rng(3)
-    gaps = without(single, "lr", random.random(9000) < 0.024)
-    gaps = without(gaps, "drop", random.random(9000) < 0.024)
+    gaps = without(single, "lr", random.random(MANY) < 0.024)
+    gaps = without(gaps, "drop", random.random(MANY) < 0.024)
     inner = SPACE | {"drop": pa.Float(0.0, 1.0, when=(("optimizer", ("sgd",)),))}
-    goals = repeated | {"time": repeated["layers"] + random.random(6000)}
+    goals = repeated | {"time": repeated["layers"] + random.random(MANY)}
     return {
         "repeats": Given(repeated, SPACE),
         "missing values": Given(gaps, {name: SPACE[name] for name in ("lr", "drop", "optimizer")}),
@@ -88,7 +89,7 @@ def files(folder: Path, given: Given) -> Path:
     folder = folder / "files"
     folder.mkdir()
     for i in range(3):
-        parquet.write_table(given.arrow.slice(i * 3500, 3500), folder / f"{i}.parquet", row_group_size=1000)
+        parquet.write_table(given.arrow.slice(i * 8_500, 8_500), folder / f"{i}.parquet", row_group_size=1000)
     return folder
 
 

@@ -71,7 +71,7 @@ def test_how_a_table_is_written_changes_nothing(told: list[dict[str, Any]], name
 @pytest.fixture(scope="module")
 def many() -> tuple[Table, list[dict[str, Any]]]:
     """So many rows that counts answer, and bounds and p-values mostly follow from their limit law."""
-    table = study(rows=7000)
+    table = study(rows=21_000)
     a = pa.analyze(table, "loss")
     assert a.importance().estimator == "counts"
     return table, answers(a)

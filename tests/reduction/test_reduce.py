@@ -148,7 +148,7 @@ def test_few_rows_decide_nothing() -> None:
 
 
 def test_many_rows_by_counts() -> None:
-    table = samples(8000)
+    table = samples(21_000)
     reduced = pa.analyze(table, loss_of(table), space=SPACE).reduce()
     assert reduced.evidence is not None
     assert reduced.evidence.estimator == "counts"

@@ -25,7 +25,7 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, INNER, REGION, TARGET, How, Question
 from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData, sample_model
-from pedanova.measures.surrogate.estimate import MOST_ROWS
+from pedanova.measures.surrogate.estimate import most_rows
 from pedanova.report.sentences import contents_in_words
 from pedanova.space.parameters import Space, in_words
 
@@ -412,7 +412,7 @@ def read_data(path: str | os.PathLike[str]) -> TrialData:
 
 def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
     """The rows to store in a saved file: all, a sample, or none, depending on the option `rows` of `save`."""
-    if rows or (rows is None and data.observations is not None and data.rows <= MOST_ROWS):
+    if rows or (rows is None and data.observations is not None and data.rows <= most_rows(data.space)):
         return {"rows": rows_kept(data.observed())}
     if rows is None and data.row_sample is not None:
         return {"sample": sample_kept(data.row_sample.few)}

@@ -86,7 +86,7 @@ class TestChoice:
 
     @pytest.mark.parametrize(
         ("rows", "words"),
-        [(39, "a model needs 40 to 5,000 rows, not 39"), (5001, "a model needs 40 to 5,000 rows, not 5,001")],
+        [(39, "a model needs 40 to 20,000 rows, not 39"), (20_001, "a model needs 40 to 20,000 rows, not 20,001")],
     )
     def test_too_few_and_too_many_rows_are_counted(self, rows: int, words: str) -> None:
         a = pa.analyze(uniform(rows), "loss", space=SPACE)

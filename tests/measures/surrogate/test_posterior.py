@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -198,6 +199,24 @@ def test_points_are_counted_alike_whatever_was_asked_before(room: int, monkeypat
     for span in spans:
         found = samples.count(span)
         assert np.array_equal(np.broadcast_to(found, (samples.draws, grids.cells)), one_by_one(samples, span)), span
+
+
+def test_inside_a_region_each_cell_has_about_as_many_points_of_it() -> None:
+    samples = some_draws(points=3_000)
+    assert samples.focused((0, 100)) is samples
+    strip = np.argsort(samples.cells("x"), kind="stable").astype(np.uint16)  # the best points are at the lower end
+    inner = replace(samples, order=np.stack([strip] * 4)).focused((0, 10))
+    counts = inner.count((0, 10))[0, : inner.grids.starts[1] - 1]
+    assert counts.sum() == 300
+    assert len(counts) > 40
+    assert counts.max() < 15
+    assert inner.count((0, 100)).sum() == 3_000 * len(SPACE)
+
+
+def test_only_draws_of_a_process_for_the_best_part_answer_inside_it() -> None:
+    samples = replace(some_draws(), layers={0.1: np.array([1, 3])})
+    assert np.array_equal(samples.focused((0, 10)).order, samples.order[[1, 3]])
+    assert samples.focused((0, 20)).draws == 4
 
 
 def test_all_points_are_the_same_in_every_draw() -> None:

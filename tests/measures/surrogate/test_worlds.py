@@ -130,9 +130,9 @@ def test_repeats_and_copied_rows_are_named() -> None:
     notes = " ".join(map(str, answer.notes))
     assert "240 rows have 60 configurations" in notes
     assert "60 of 240 rows are exact copies of another row" in notes
-    columns, loss = repeated(3000, 4, 0)
+    columns, loss = repeated(6000, 4, 0)
     long = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
-    assert "12,000 rows have about 3,000 configurations" in " ".join(map(str, long.notes))
+    assert "24,000 rows have about 6,000 configurations" in " ".join(map(str, long.notes))
     columns, loss = repeated(100, 1, 0)
     plain = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
     assert "configurations" not in " ".join(map(str, plain.notes))
@@ -304,13 +304,50 @@ def steps(rows: int, rng: np.random.Generator) -> tuple[Columns, Reals]:
 
 def test_intervals_do_not_jump_where_the_model_ends() -> None:
     below, above = (
-        pa.analyze(*steps(rows, np.random.default_rng(1)), direction="min").importance() for rows in (4_900, 5_100)
+        pa.analyze(*steps(rows, np.random.default_rng(1)), direction="min").importance() for rows in (19_900, 20_100)
     )
     assert (below.estimator, above.estimator) == ("surrogate", "counts")
     for name in "ab":
         narrow, wide = sorted(one[name].high - one[name].low for one in (below, above))
         assert wide < 3.0 * narrow
         assert below[name].low <= above[name].share <= below[name].high
+
+
+FUNCTIONS: dict[str, Callable[[Columns], Any]] = {
+    "a + b": lambda c: c["a"] + c["b"],
+    "a · b": lambda c: c["a"] * c["b"],
+    "disc": lambda c: (c["a"] - 0.5) ** 2 + (c["b"] - 0.5) ** 2,
+}
+
+
+def drawn(name: str, rows: int, seed: int) -> pa.Analysis:
+    rng = np.random.default_rng([seed, rows])
+    columns = {name: rng.random(rows) for name in "abz"}
+    return pa.analyze(columns, FUNCTIONS[name](columns), direction="min", space=space_of(columns))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_5000_rows_are_no_border(name: str) -> None:
+    """Errors do not grow with the rows, and intervals and p-values are alike on both sides."""
+    true = drawn(name, MANY, 0).importance(draws=0)["a"].share
+    few, more, many = (
+        [drawn(name, rows, seed).importance()["a"] for seed in range(4)] for rows in (4_900, 5_100, 10_000)
+    )
+    errors = [np.mean([abs(row.share - true) for row in rows]) for rows in (few, more, many)]
+    assert max(errors[1:]) < 0.015
+    assert errors[2] < errors[0] + 0.003
+    below, above = (np.mean([row.high - row.low for row in rows]) for rows in (few, more))
+    assert below / 1.33 < above < below * 1.33
+    below, above = (np.mean([np.log(row.p_value) for row in rows]) for rows in (few, more))
+    assert abs(below - above) < np.log(3)
+
+
+@pytest.mark.parametrize(("name", "true", "wide"), [("a · b", 0.2, 1.0), ("disc", 0.19, 0.25)])
+def test_local_shares_by_the_model(name: str, true: float, wide: float) -> None:
+    """The best 1 % of a · b lies in two strips that are thinner than a fiftieth of the space."""
+    rows = [drawn(name, 1_000, seed).importance(0.01, 0.1)["a"] for seed in range(12)]
+    assert np.mean([row.low <= true <= row.high for row in rows]) >= 0.8
+    assert np.mean([row.high - row.low for row in rows]) < wide
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -43,7 +43,7 @@ from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.failures import failure_notes, success_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.surrogate.estimate import MOST_ROWS
+from pedanova.measures.surrogate.estimate import MANY_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
 from pedanova.measures.surrogate.posterior import FEWER_POINTS, even_points
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel, hull_of
@@ -64,7 +64,7 @@ def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
         raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
     data.observed()  # raises an error if the rows are not available
     model, notes = data.row_model, []
-    if data.rows > MOST_ROWS:
+    if data.rows > MANY_ROWS:
         model = data.row_draw
         notes.append(Note("answer", f"the model uses a random sample of {len(model.few):,} of {data.rows:,} rows"))
     if not isinstance(model, RowModel):

@@ -44,7 +44,7 @@ from pedanova.data.row_status import LEFT_OUT
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
-from pedanova.measures.surrogate.estimate import ALONE, MOST_ROWS, ResolvedQuestion
+from pedanova.measures.surrogate.estimate import ALONE, ResolvedQuestion, most_rows
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel
 from pedanova.space.parameters import Space
 from pedanova.space.values import shown
@@ -131,7 +131,7 @@ class TrialData:
     @cached_property
     def row_model(self) -> RowModel | None:
         """The model of the rows; None if there are too many rows, or rows are not available."""
-        if self._model is not None or self._source is None or self.rows > MOST_ROWS:
+        if self._model is not None or self._source is None or self.rows > most_rows(self.space):
             return self._model
         few = self._source.few()
         return None if few is None else RowModel(self.space, few)
@@ -230,7 +230,7 @@ class TrialData:
         """The rows of `row_sample` that are in `mask`; None without a sample, or if there are too few such rows."""
         sample, many = self.row_sample, int(np.count_nonzero(mask))
         some = None if sample is None else mask[sample.few.rows]
-        if sample is None or some is None or many <= MOST_ROWS or np.count_nonzero(some) < FEWEST_ROWS:
+        if sample is None or some is None or many <= most_rows(self.space) or np.count_nonzero(some) < FEWEST_ROWS:
             return None
         return RowModel(self.space, sample.few.take(some), sampled_from=many).with_dependence_of(sample)
 

@@ -42,9 +42,10 @@ from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import EstimatedShares, can_tell, model_densities, sampled_shares
 from pedanova.paper import check_question, densities_by_paper, importances_by_paper
 from pedanova.space.grid import blocks_of
-from pedanova.space.parameters import parents_of
+from pedanova.space.parameters import Space, parents_of
 
-MOST_ROWS = 5000  # the largest number of rows that a model is fitted to
+MOST_ROWS, MOST_VALUES = 20_000, 1_000_000  # the largest table that a model is fitted to: rows, and all values
+MANY_ROWS = 5_000  # so many rows are modelled whatever the number of parameters
 MODEL_ERROR = 0.4  # error of a model as a part of its interval's half, which holds nearly every true share
 FEW = 20.0  # target rows with which the deviation of a counted share is twice as large as by its formula
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
@@ -146,6 +147,11 @@ class ResolvedQuestion:
         return self.question.baseline if self.question.estimator != "paper" or chosen else "uniform"
 
     @property
+    def most_rows(self) -> int:
+        """The largest number of rows for which a model answers; models are less accurate inside a small region."""
+        return most_rows(self.data.space) if self.whole else MANY_ROWS
+
+    @property
     def by_quantile(self) -> bool:
         """Whether a bound of the target or of the region is a quantile."""
         return any(isinstance(cut, Quantile) for region in self.bands for cut in region.cuts("minimize"))
@@ -184,7 +190,7 @@ class ResolvedQuestion:
             raise QueryError(Arg("estimator", "surrogate"), f" cannot be used: {objection}; ", *cure)
         if question.by_rows or not objection:
             return None, []
-        helps = FEWEST_ROWS <= self.count <= MOST_ROWS
+        helps = FEWEST_ROWS <= self.count <= self.most_rows
         if curable and helps:
             words = f"with {self.count:,} rows a model would be more accurate than counts, but {objection}"
             return None, [Note("answer", words)]
@@ -267,12 +273,17 @@ def estimate(query: ResolvedQuestion) -> ShareEstimate:
         return by_counts(query) if fitted is None or samples is None else by_model(query, fitted, samples)
 
 
+def most_rows(space: Space) -> int:
+    """The largest number of rows that a model is fitted to, because time and memory grow with all values."""
+    return min(MOST_ROWS, max(MANY_ROWS, MOST_VALUES // len(space)))
+
+
 def objection_to(query: ResolvedQuestion) -> tuple[str, bool]:
     """Why no model can be used (empty if one can), and whether the only reason is that the rows are not available."""
     if query.question.smoothing != "auto":
         return f"smoothing={query.question.smoothing!r} applies to counts only", False
-    if not FEWEST_ROWS <= query.count <= MOST_ROWS:
-        return f"a model needs {FEWEST_ROWS} to {MOST_ROWS:,} rows, not {query.count:,}", False
+    if not FEWEST_ROWS <= query.count <= query.most_rows:
+        return f"a model needs {FEWEST_ROWS} to {query.most_rows:,} rows, not {query.count:,}", False
     if query.masks is not None:
         return "the rows are chosen by a mask, a box or a condition, not by the objective", False
     if query.objection:
@@ -361,18 +372,22 @@ def with_threshold(
 
 def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothing: Smoothing) -> Sureness:
     """Raise the upper end of the interval, because smoothing may have removed a part of the effect."""
-    target, region = contrast.independent()
-    rows = float(region.sum())
-    if not row.varied or rows > MOST_ROWS:
+    if not row.varied or row.n_region > MOST_ROWS:
         return sureness
-    unseen = 0.0
+    above = math.hypot(max(0.0, sureness.high - row.share), unseen_part(contrast, smoothing))
+    return replace(sureness, high=min(1.0, row.share + above))
+
+
+def unseen_part(contrast: Contrast, smoothing: Smoothing) -> float:
+    """An upper limit for the share that smoothing may have removed."""
+    target, region = contrast.independent()
+    rows, unseen = float(region.sum()), 0.0
     for block in blocks_of(contrast.grid):
         inside, outside = target[block.cells], region[block.cells]
         width = float(bandwidth(smoothing, inside, block, region=outside))
         if width > 0.0 and inside.sum() > 1:
             unseen += smoothed_away(inside, outside, width) / rows
-    above = math.hypot(max(0.0, sureness.high - row.share), unseen)
-    return replace(sureness, high=min(1.0, row.share + above))
+    return unseen
 
 
 def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
@@ -416,7 +431,7 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
     inside, rows = (samples.ranks.size(span) for span in spans)
     check_enough(inside, rows, query)
     children = [contrast.name for contrast in query.contrasts if contrast.child]
-    shares = sampled_shares(samples, *spans, baseline=question.baseline, children=children)
+    shares = sampled_shares(samples.focused(spans[1]), *spans, baseline=question.baseline, children=children)
     names = [contrast.name for contrast in query.contrasts]
     order = [shares.names.index(name) for name in names]
     top = 1.0 if question.baseline == "region" else math.inf
@@ -430,7 +445,7 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
         sources = [shares.names[samples.sources[place]] for place in order]
         # A copy gets the counts of its original.
         each = [counted.get(source, counted[name]) for source, name in zip(sources, names, strict=True)]
-        estimated = with_counts(estimated, each)
+        estimated = with_counts(estimated, each, min(1.0, 2.0 - 2.0 * query.count / query.most_rows))
     share, low, high, deviation = estimated
     columns = share.tolist(), shares.activity[order].tolist(), shares.active_share[order].tolist()
     importances = [
@@ -449,11 +464,12 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
     return ShareEstimate(importances, "surrogate", notes)
 
 
-def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast]) -> EstimatedShares:
+def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast], trust: float) -> EstimatedShares:
     """The mean of the model's shares and of the counted shares, weighted by their precision.
 
     The errors of a model hardly depend on the number of rows, but those of counts do: so the counts get a small weight
-    if the target has few rows, and nearly all the weight if it has hundreds of them.
+    if the target has few rows, and nearly all the weight if it has hundreds of them. `trust` falls from 1 to 0 for the
+    largest table that has a model, so that answers do not jump where the model ends.
     """
     counted = measure_all(contrasts, baseline="region", smoothing="auto")
     rows = counted[0].n_region / contrasts[0].repeats
@@ -462,14 +478,15 @@ def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast]) -> Estima
     # n times the uncorrected share is a sum of squares; chance adds its degrees of freedom.
     freedom = np.maximum((raw - share) * rows, 1.0)
     spread = np.sqrt(2.0 * freedom + 4.0 * rows * np.maximum(share, 0.0)) / rows * (1.0 + FEW / inside)
-    certain = MODEL_ERROR / (2.0 * NORMAL) * (model.high - model.low)
+    certain = MODEL_ERROR / (2.0 * NORMAL * max(trust, 1e-9)) * (model.high - model.low)
     weight = certain**2 / (certain**2 + spread**2)
     middle = (1.0 - weight) * model.share + weight * share
+    unseen = np.array([unseen_part(one, "auto") for one in contrasts])
     below, above, deviation = (
         np.hypot((1.0 - weight) * own, weight * counts)
         for own, counts in (
             (model.share - model.low, NORMAL * spread),
-            (model.high - model.share, NORMAL * spread),
+            (model.high - model.share, np.hypot(NORMAL * spread, unseen)),
             (model.deviation, spread),
         )
     )

@@ -221,10 +221,11 @@ def with_samples(
     given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
     process = data.condition(given, scores[given], settings)
     order = sort_lines(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
+    layers: dict[float, Indices] = {}
     for layer in LAYERS:  # a layer reorders the best points
         part = None if layer.even and sampler.adaptive else rows_within(data, scores, weights, layer)
         if part is not None:
-            reorder(data, order, part, layer, settings, rng)
+            layers = {layer.part: reorder(data, order, part, layer, settings, rng)}
     predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
     parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
     samples = PosteriorSamples(
@@ -235,6 +236,7 @@ def with_samples(
         varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
         adaptive=sampler.adaptive,
         copies=dependence.copies,
+        layers={part: draws for part, draws in layers.items() if part < LAYERS[0].part},
     )
     influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
     influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
@@ -355,8 +357,8 @@ def reorder(
     layer: Layer,
     settings: KernelSettings,
     rng: np.random.Generator,
-) -> None:
-    """Reorder the best points of some samples by a process that is fitted to the rows of the layer."""
+) -> Indices:
+    """Reorder the best points of some samples by a process that is fitted to the rows of the layer; returns which."""
     top, scores = part
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
     start = None if layer.anew and data.effort is not QUICK else settings
@@ -370,3 +372,4 @@ def reorder(
     again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(mine), rng), rng)
     turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
     order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)
+    return mine

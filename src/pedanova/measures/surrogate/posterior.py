@@ -1,7 +1,7 @@
 """Posterior samples: functions drawn from the model at uniform points of the space.
 
 A sample is stored as the order of the points from best to worst, with two bytes per point. The cells of a point take
-one byte per parameter. These data are enough to answer every question about a target, region or box.
+at most two bytes per parameter. These data are enough to answer every question about a target, region or box.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.threads import RESULTS
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Column, Mask, equals_any
 from pedanova.data.regions import Cut, Direction, Quantile, Region, rank_of
@@ -389,7 +390,7 @@ class ObjectiveRanks:
 
 # --- coarse cells --------------------------------------------------------------------------------------
 
-POINT_CELLS = 250  # cells of a range for storing points: one byte, with room for missing values
+POINT_CELLS = 1000  # cells of a range for storing points
 COUNTED_CELLS = 50  # cells of a range for counting points
 
 
@@ -441,6 +442,24 @@ def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
     return CoarseGrid(table, tuple(blocks), np.concatenate([*priors, np.ones(1)]))
 
 
+def even_grid(grid: Grid, mass: NDArray[np.number[Any]]) -> CoarseGrid:
+    """The grid with cells merged, so that each merged cell has about the same part of `mass`, given by point cell."""
+    points = coarse_grid(grid, POINT_CELLS)
+    mass = np.pad(mass, (0, points.cells - len(mass)))
+    merged, blocks = np.empty(points.cells, dtype=np.int32), []
+    end = 0
+    for block in points.blocks:
+        inside, own = np.arange(len(block)), mass[block.cells]
+        if block.ordered and len(block) > COUNTED_CELLS and own.any():
+            reached = (np.cumsum(own) - own / 2.0) / own.sum()
+            inside = np.unique((reached * COUNTED_CELLS).astype(np.int64), return_inverse=True)[1]
+        merged[block.cells] = end + inside
+        blocks.append(Block(end, end + int(inside[-1]) + 1, block.ordered))
+        end = blocks[-1].stop
+    prior = np.bincount(merged, weights=points.prior).astype(np.float64)
+    return CoarseGrid(merged[points.table], tuple(blocks), prior)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StackedGrids:
     """The coarse grids of several parameters side by side, so that all parameters are counted at once."""
@@ -450,6 +469,7 @@ class StackedGrids:
     block_starts: Indices  # (blocks,) first cell of each block
     block_owner: Indices  # (blocks,) the parameter that each belongs to
     prior: Reals  # (cells,) adds to one inside each block
+    inner: Indices  # cells with a neighbour on both sides in an ordered block
 
     @classmethod
     def of(cls, grids: Sequence[CoarseGrid]) -> StackedGrids:
@@ -458,7 +478,10 @@ class StackedGrids:
         block_starts = [start + block.start for start, grid in pairs for block in grid.blocks]
         owner = [j for j, grid in enumerate(grids) for _ in grid.blocks]
         prior = np.concatenate([grid.prior for grid in grids])
-        return cls(tuple(grids), starts, np.array(block_starts), np.array(owner), prior)
+        ordered = [(start, block) for start, grid in zip(starts, grids, strict=False) for block in grid.blocks]
+        inner = [np.arange(start + one.start + 1, start + one.stop - 1) for start, one in ordered if one.ordered]
+        inside = np.concatenate([np.empty(0, dtype=np.int64), *inner])
+        return cls(tuple(grids), starts, np.array(block_starts), np.array(owner), prior, inside)
 
     @property
     def cells(self) -> int:
@@ -494,6 +517,10 @@ class PosteriorSamples:
     varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
     adaptive: bool  # whether the sampler was adaptive, so that quantiles of rows and of the space differ
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter whose shares it has
+    layers: Mapping[float, Indices] = field(
+        default_factory=dict
+    )  # best part → draws in which a process of its own orders it
+    counted: tuple[CoarseGrid, ...] = ()  # how points are counted; by default, in ranges of equal width
     _counted: dict[int, Counts] = field(default_factory=dict, init=False, repr=False)  # by the number of points
 
     @property
@@ -516,7 +543,30 @@ class PosteriorSamples:
     @cached_property
     def grids(self) -> StackedGrids:
         """The merged grids that are used to count the points, one grid for each parameter."""
+        if self.counted:
+            return StackedGrids.of(self.counted)
         return StackedGrids.of([coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()])
+
+    def focused(self, region: RankRange) -> PosteriorSamples:
+        """The samples for questions inside a region: counted in cells that have equally many points of the region.
+
+        Cells of equal width hide what happens in a small region, such as a thin strip at the edge of the space. If some
+        draws have a process that was fitted to the best part around the region, only these are used.
+        """
+        first, last = self.ends(region)
+        if last - first == len(self):
+            return self
+
+        def make() -> PosteriorSamples:
+            often = np.bincount(self.order[:, first:last].ravel(), minlength=len(self))
+            masses = (np.bincount(column, weights=often) for column in self.points)
+            grids = (even_grid(grid_of(one), mass) for one, mass in zip(self.space.values(), masses, strict=True))
+            fitting = [part for part in self.layers if last <= math.ceil(part * len(self))]
+            order = self.order[self.layers[min(fitting)]] if fitting else self.order
+            return replace(self, order=order, counted=tuple(grids), layers={})
+
+        size = 4 * len(self) * len(self.space)
+        return RESULTS.get(self, ("focused", first, last), make, lambda _: size)
 
     def cells(self, name: str) -> Cells:
         """(points,) The grid cell of every point; where cells are merged, the middle one."""

@@ -215,13 +215,14 @@ class RowModel:
         self, target: RankRange, region: RankRange, shares: SampledShares, *, seed: int
     ) -> EstimatedShares | None:
         """The shares by the model, corrected by the residuals of the rows; None if the sampler was adaptive."""
-        samples, predictions = self.fitted(seed).samples, self.fitted(seed).predictions
-        if predictions is None or samples is None:
+        whole, predictions = self.fitted(seed).samples, self.fitted(seed).predictions
+        if predictions is None or whole is None:
             return None
+        samples = whole.focused(region)
 
         def make() -> EstimatedShares:
             cells = partial(self._predicted_cells, samples, predictions)
-            predicted, flat, numbers = RESULTS.get(self, ("cells", seed), cells)
+            predicted, flat, numbers = RESULTS.get(self, ("cells", seed, samples.counted and region), cells)
             sums = cell_sums(predicted, flat, self.between(target), self.between(region), len(numbers))
             curve = curve_of(samples, target, region, numbers)
             return with_residuals(samples, curve, shares, sums, children_of(self.space))

@@ -162,7 +162,8 @@ def shares_of_counts(
     # Targets that share points also share the effect of chance on their cells.
     excess = shared / float(inside.mean()) ** 2 - (1.0 / float(rows.mean()) if baseline == "region" else 0.0)
     mean_freedom = cells.mean(axis=0) - np.where(of_value, regimes.mean(axis=0), 1.0)
-    common = common_share(grids, target, base, part, none.mean(axis=0) + mean_freedom * max(0.0, excess))
+    by_chance = mean_freedom * np.minimum(shared_chance(grids, target, base.mean(axis=0)), max(0.0, excess))
+    common = common_share(grids, target, base, part, none.mean(axis=0) + by_chance)
     whole = np.maximum((odds * (square - 1.0)).mean(axis=0), 0.0)
     return SampledShares(names, each, common, activity, whole * activity, part, inside=len(regions) > 1)
 
@@ -176,6 +177,25 @@ def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, n
     square = grids.by_parameter(ratio_of(products, base.mean(axis=0))[None, :])[0]
     share: Reals = part / (1.0 - part) * (square - none)
     return share
+
+
+def shared_chance(grids: StackedGrids, target: Reals, base: Reals) -> Reals:
+    """(parameters,) How much chance adds to the square of each cell, from second differences of neighbouring cells.
+
+    Points are spread more evenly than random ones, so chance often adds less than it would for random points. The
+    result is infinite for parameters without three neighbouring cells.
+    """
+    draws, middle = len(target), grids.inner[np.flatnonzero(base[grids.inner] > 0)]
+    middle = middle[(base[middle - 1] > 0) & (base[middle + 1] > 0)]
+    if draws < 2 or not len(middle):
+        return np.full(len(grids.grids), np.inf)
+    ratio = ratio_of(target, base)
+    bent = ratio[:, middle - 1] - 2.0 * ratio[:, middle] + ratio[:, middle + 1]
+    products = (bent.sum(axis=0) ** 2 - (bent**2).sum(axis=0)) / (draws * (draws - 1))
+    each = products / (1.0 / base[middle - 1] + 4.0 / base[middle] + 1.0 / base[middle + 1])
+    owner = np.searchsorted(grids.starts, middle, side="right") - 1
+    sums, counts = (np.bincount(owner, weights=one, minlength=len(grids.grids)) for one in (each, np.ones(len(each))))
+    return np.where(counts > 0, np.maximum(sums, 0.0) / np.maximum(counts, 1), np.inf)
 
 
 # --- pairs and larger sets -----------------------------------------------------------------------------
