@@ -26,7 +26,7 @@ from pedanova.scale import workers
 from pedanova.sources.scans import batches
 from pedanova.sources.scans import scan as scans
 
-ROWS = 6_000  # so many that no answer looks at single rows
+ROWS = 6_000
 FILES = 12
 EACH = ROWS // FILES  # rows of a file
 

@@ -110,7 +110,7 @@ class Analysis(Output):
             ``"auto"``, ``"none"``, or the width of the smoothing kernel in cells.
         estimator
             ``"counts"``: count the rows. ``"surrogate"``: use a model of the objective; this needs fewer rows.
-            ``"auto"``: use the model if there are 40 to 5,000 rows and the model predicts held-out rows well; if not,
+            ``"auto"``: use the model if there are 40 to 20,000 rows and the model predicts held-out rows well; if not,
             count the rows. The notes say which estimator was used, and why. ``"paper"``: the paper's own estimator;
             it has no intervals and no p-values, and allows neither conditions nor missing values.
         draws

@@ -206,10 +206,10 @@ class Output:
             The file to write; an existing file is replaced.
         rows
             Whether to save the rows too. With all rows, the file can answer every question (conditions, pairs,
-            `reduce`, and the model for few rows). By default all rows are saved if there are at most 5,000. For longer
-            tables, about 2,000 rows are saved, enough to recognise repeated configurations and copied columns. If
-            False, no values are saved, only the objectives of about 2,000 rows and a hash of their configurations, so
-            that repeated configurations are still recognised.
+            `reduce`, and the model for few rows). By default all rows are saved if there are at most 20,000 (fewer if
+            there are more than 50 parameters). For longer tables, about 2,000 rows are saved, enough to recognise
+            repeated configurations and copied columns. If False, no values are saved, only the objectives of about
+            2,000 rows and a hash of their configurations, so that repeated configurations are still recognised.
 
         Examples
         --------

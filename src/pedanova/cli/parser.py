@@ -43,7 +43,7 @@ NOTES = output("notes", False, "print all notes in full (default: the three most
 ROLES = output("roles", False, "instead of the ranking, print the role of every column and the reason", flag=True)
 QUIET = output("quiet", False, "print only the table", flag=True)
 SAVE = output("save", None, "save the counts in a .pedanova file, for later questions", metavar="FILE")
-SAVE_ROWS = output("save_rows", None, "save the rows too, even if there are more than 5,000", flag=True)
+SAVE_ROWS = output("save_rows", None, "save the rows too, even if there are more than 20,000", flag=True)
 REPORT = output("report", None, "also write an HTML report to this file", metavar="FILE")
 PAGE = output("output", "report.html", "the file to write (default report.html)", metavar="FILE")
 TITLE = output("title", None, "the title of the page (default: the name of the source)", metavar="TEXT")
