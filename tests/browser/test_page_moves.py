@@ -115,6 +115,22 @@ def test_undo_redo_and_the_address(page: Page, report: Path) -> None:
     assert page.state() == moved
 
 
+def test_back_and_forward_step_through_questions(page: Page, report: Path) -> None:
+    """As undo and redo do; a tab that is opened is no step of either."""
+    page.open(report)
+    page.press("[data-edge=target]", RIGHT)
+    page.click("#tab-notes")
+    page.press("[data-edge=region]", LEFT)
+    last = bands(page)
+    for word, known in (("back", False), ("forward", True)):
+        page.run(f"history.{word}()")
+        page.until("return document.getElementById('tool-redo').disabled === arguments[0]", known)
+        page.settle()
+        assert (bands(page) == last) == known
+        assert page.state()["tab"] == "notes"
+    assert not page.run("return document.getElementById('tool-undo').disabled")
+
+
 ODD = ["%", "{}", "[1]", "null", "a" * 5000, '{"question":1}', '{"tab":{},"hidden":[1],"pair":["a"]}',
        '{"question":{"target":{},"region":{},"selection":{}}}',
        '{"question":{"target":{"part":[0,9]},"region":{"value":[null,null]},"selection":{}}}']  # fmt: skip

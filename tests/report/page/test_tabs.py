@@ -196,6 +196,23 @@ def session_of(a: pa.Analysis, **options: Any) -> Session:
     return Session(a.data, options={**SOME_DRAWS, **options}, group="dataset")
 
 
+def test_the_first_answer_of_several_studies_is_that_within_each() -> None:
+    """Over all rows, the best rows are those of the easiest study, so nothing that was tuned seems to matter."""
+    random = np.random.default_rng(0)
+    level, kind, x = np.repeat(10.0 * np.arange(8), 75), random.choice(["adam", "sgd"], 600), random.random(600)
+    table = {"dataset": level.astype(str), "kind": kind, "x": x, "error": level + (kind == "sgd") + random.random(600)}
+    a = pa.analyze(table, "error", exclude=["dataset"])
+    session = Session(a.data, options=FAST, group="dataset")
+    whole, within = Session(a.data, options=FAST).ask({"part": "answer"}), session.ask({"part": "answer"})
+    share = {row["parameter"]: row["share"] for row in within["importances"]}
+    assert share["kind"] > 2 * next(row["share"] for row in whole["importances"] if row["parameter"] == "kind")
+    same = eval(within["lines"]["python"], {"a": a, "pa": pa})
+    assert share == {row.name: row.share for row in same.rows}
+    assert within["bands"]["target"]["reached"] == "is in the best 10 % of its study"
+    alone = session.ask({"part": "answer", "question": {"study": {"column": "dataset", "name": "10"}}})
+    assert "over" not in alone
+
+
 @pytest.mark.parametrize("question", [{}, BRUSHED, BRUSHED | {"good": "selection"}, {"region": {"part": [0, 0.5]}}])
 def test_numbers_are_those_of_the_line_and_of_each_study_alone(question: dict[str, Any]) -> None:
     a = studies_of(rows=100)

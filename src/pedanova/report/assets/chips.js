@@ -28,14 +28,15 @@ pedanova.chips = (function () {
 
   function chipsOf(state, answer) {
     const { question } = state;
-    const found = [band("target", question.target, answer), make("span", "joint", "in"), band("region", question.region, answer)];
+    const found = [band("target", question.target, answer)];
+    if (pedanova.selects(question) && !pedanova.facts.objective.several) { // in front, so that it is always in sight
+      found.push(choice("good", question.good, [["all", "best of all rows"], ["selection", "best of these rows"]], "Which rows a percentage refers to"));
+    }
+    found.push(make("span", "joint", "in"), band("region", question.region, answer));
     found.push(make("span", "joint", "against"), choice("baseline", question.baseline, BASELINES.filter(([base]) => pedanova.source.answers({ ...pedanova.asked(), baseline: base })), "What the target is compared with"));
     found.push(...fixed());
     if (question.study) found.push(studied(question.study));
     for (const [name, part] of Object.entries(question.selection)) found.push(selected(name, part, state));
-    if (pedanova.selects(question) && !pedanova.facts.objective.several) {
-      found.push(choice("good", question.good, [["all", "best of all rows"], ["selection", "best of these rows"]], "Which rows a percentage refers to"));
-    }
     if (Object.keys(question.selection).length > 2) {
       found.push(button("clear all", "Select all rows again", () => pedanova.state.change({ question: { ...question, selection: {} }, hidden: [] })));
     }

@@ -82,7 +82,7 @@ pedanova.ranking = (function () {
     scale(frame.most);
     fit.hidden = frame.needed * 1.5 > frame.most;
     lines();
-    const by = answer.by === "counts" ? "Computed from counts." : "Computed with a model of the objective.";
+    const by = answer.over ? `The mean of ${pedanova.plural(answer.over.studies, "study", "studies")}, each with its own best rows. The other cards show all rows together, or the study that you choose.` : answer.by === "counts" ? "Computed from counts." : "Computed with a model of the objective.";
     const first = answer.sample ? ` A first answer from ${pedanova.count(answer.sample)} rows.` : "";
     return say(note, answer.pending ? `${first || "A first answer."} Intervals follow.`.trim() : `${by}${first}`);
   }

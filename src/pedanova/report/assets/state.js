@@ -6,6 +6,8 @@ pedanova.state = (function () {
   let settled = null; // the state before the present drag
   let current = null, begin = null;
   const listeners = new Set();
+  const STEPS = ["question", "pinned", "hidden"]; // changes of these can be undone, and are entries of the browser's history
+  const moves = (one, other) => STEPS.some((key) => !same(one[key], other[key]));
   const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
   /* The state at the start, then what the address says of it. */
@@ -63,7 +65,7 @@ pedanova.state = (function () {
   }
 
   /* Once nothing else waits: a browser takes its time over it. */
-  let writing = null;
+  let writing = null, pushing = false;
   function write() {
     if (writing === null) writing = setTimeout(writeNow);
   }
@@ -73,10 +75,11 @@ pedanova.state = (function () {
     writing = null;
     const address = toAddress() || "#";
     try {
-      if (address !== (window.location.hash || "#")) window.history.replaceState(null, "", address);
+      if (address !== (window.location.hash || "#")) window.history[pushing ? "pushState" : "replaceState"](null, "", address);
     } catch {
       /* a frame in a notebook has no address */
     }
+    pushing = false;
   }
 
   /* A patch of the state; `live` while something is dragged, which is one step to undo. */
@@ -84,10 +87,11 @@ pedanova.state = (function () {
     const next = freeze({ ...current, ...patch });
     const moved = !same(next, current);
     if (!moved && live) return;
-    if (!live && !same(next, settled)) {
+    if (!live && moves(next, settled)) {
       past.push(settled);
       if (past.length > MOST_KEPT) past.shift();
       future = [];
+      pushing = true;
     }
     current = next;
     if (!live) { settled = next; write(); }
@@ -97,7 +101,9 @@ pedanova.state = (function () {
   function step(from, to) {
     if (!from.length) return;
     to.push(settled);
-    current = settled = from.pop();
+    const { question, pinned, hidden } = from.pop();
+    current = settled = freeze({ ...settled, question, pinned, hidden });
+    pushing = true;
     write();
     tell({ live: false });
   }
@@ -111,8 +117,8 @@ pedanova.state = (function () {
     if (!begin) return;
     const read = freeze({ ...begin, ...fromAddress() });
     if (same(read, current)) return;
-    past.push(settled);
-    future = [];
+    const [from, to] = [[past, future], [future, past]].find(([known]) => known.length && !moves(known.at(-1), read)) || [];
+    if (from) { from.pop(); to.push(settled); } else if (moves(read, settled)) { past.push(settled); future = []; }
     current = settled = read;
     tell({ live: false });
   });

@@ -23,6 +23,7 @@ from pedanova.report.page.facts import MANY, columns_of, draw_like, page_facts
 from pedanova.report.page.html import draw_page
 from pedanova.report.page.question import box_of, opened_by, parse_question
 from pedanova.report.page.rows import csv_pieces
+from pedanova.report.page.studies import over_studies
 from pedanova.space.parameters import Space
 
 LONGEST_CLIENT = 64
@@ -174,6 +175,8 @@ class Session:
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
         if "densities" in answer:
             answer["densities"] |= column_densities(a, question, wanted)
+        if card.name == "answer" and self.group is not None and question.study is None and not answer["refused"]:
+            answer = over_studies(a, question, answer, self.group, source=self.source)
         answer = with_lines(card.name, a, question, request.extras, answer, source=self.source)
         if len(a.tallies) > MANY:
             trim_memory()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -24,7 +23,7 @@ from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.bins import Bins
 from pedanova.measures.densities import Densities, PairDensity
 from pedanova.measures.effects import binned_marginal
-from pedanova.measures.importance import Importance, Importances
+from pedanova.measures.importance import Importance
 from pedanova.measures.question import DEFAULT, ROWS, Baseline, Question
 from pedanova.measures.questions.ask import (
     compare_objectives,
@@ -35,7 +34,6 @@ from pedanova.measures.questions.ask import (
     pair_plane,
 )
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.studies.across import Pooling, groups_by, pooled_studies
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.row_model import RowModel
@@ -51,8 +49,7 @@ from pedanova.report.page.facts import (
     reached_by,
     rounded,
 )
-from pedanova.report.page.question import LAST, USUAL, box_of, lines_of, question_to_json
-from pedanova.report.sentences import shares_over_studies
+from pedanova.report.page.question import LAST, box_of, lines_of, question_to_json
 from pedanova.space.exports import export
 from pedanova.space.parameters import in_words
 
@@ -294,98 +291,6 @@ def limits_in_words(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return f"≥ {short(low)}" if high is None else f"≤ {short(high)}"
     return f"= {short(low)}" if low == high else f"from {short(low)} to {short(high)}"
-
-
-SHOWN = 16  # studies that are shown first; more on request
-MODELLED = 25  # with more studies, counts answer, because models would take too long
-ORDERS = ("name", "size", "disagreement")
-POOLED_COLUMNS = ("share", "low", "high", "spread", "rank", "first", "studies")
-
-
-@refusing
-def side_by_side(
-    a: TrialData,
-    question: Question,
-    *,
-    column: str | None,
-    order: str = "name",
-    limit: int = SHOWN,
-    source: str | None = "",
-    fixed: tuple[Any, ...] = (),
-) -> dict[str, Any]:
-    """The shares over all studies, and the shares with intervals in each of the first `limit` studies, as JSON."""
-    if column is None:
-        raise QueryError("to compare studies, open the table with --group COLUMN (the column with the study names)")
-    studies, notes = groups_by(a, column), []
-    if len(studies) > MODELLED and question.estimator == "auto":
-        question = replace(question, estimator="counts")
-        notes = [f"all {len(studies):,} studies use plain counts, because models would take too long"]
-    if a.levels.several or not question.within:
-        question = replace(question, parts="selected")
-    question = without_paper(question)
-    pooled = Pooling(**pooled_studies(studies, question))
-    shown = list(pooled.studies.rows)
-    if order == "size":
-        shown.sort(key=lambda row: -row.n_region)
-    elif order == "disagreement":
-        shown.sort(key=lambda row: (-len(row.differs), 2.0 if row.agreement is None else row.agreement))
-    return {
-        "column": column,
-        "summary": shares_over_studies(pooled),
-        "parameters": [{"parameter": row.name} | row_to_json(row, POOLED_COLUMNS) for row in pooled.rows],
-        "studies": [
-            {
-                "name": row.name,
-                "rows": row.n_region,
-                "good": row.n_target,
-                "agreement": exact(row.agreement),
-                "differs": list(row.differs),
-                "importances": importance_rows(with_intervals(pooled, row.name, studies, question).rows),
-            }
-            for row in shown[:limit]
-        ],
-        "total": len(pooled.studies.rows),
-        "left_out": len(studies) - len(pooled.answers),
-        "notes": [*notes, *map(str, gathered(pooled.notes))],
-        "lines": lines_of_groups(question, column, source, fixed),
-    }
-
-
-def with_intervals(pooled: Pooling, name: str, studies: Mapping[str, TrialData], question: Question) -> Importances:
-    """The importances of the study `name` with intervals; pooling may have left the intervals out."""
-    plain = pooled.answers[name]
-    if plain.rows[0].low is not None or not question.draws:
-        return plain
-    try:
-        return importance_of(studies[name], question)
-    except PedanovaError:
-        return plain
-
-
-def lines_of_groups(
-    question: Question, column: str, source: str | None = "", fixed: tuple[Any, ...] = ()
-) -> dict[str, str | None]:
-    """The code that gives the same numbers as `side_by_side`: a call of `across`."""
-    own, within = bool(question.within), (*fixed, *question.within)
-    target, region = (Region.parse(one, "target") for one in (question.target, question.region))
-    given = [f"group={column!r}", f"target={target.text('python')}"]
-    given += [] if region.is_all else [f"region={region.text('python')}"]
-    whole = "a" + "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in fixed)
-    if own:
-        given.append(f"within={box_of(question)!r}")
-        given += [f"parts={question.parts!r}"] if question.parts != "selected" else []
-    usual = USUAL | {"draws": None}
-    how = sorted(without_paper(question).how.items(), key=lambda one: one[0] in LAST)
-    given += [f"{name}={value!r}" for name, value in how if value != usual[name]]
-    words = ["--group", column, "--target", target.text("shell")]
-    words += [] if region.is_all else ["--region", region.text("shell")]
-    words += [word for name, value in how if value != usual[name] for word in (f"--{name}", str(value))]
-    shell = (
-        None
-        if within or question.force or source is None
-        else f"pedanova across {source or 'SOURCE'} {shlex.join(words)}"
-    )
-    return {"python": f"pa.across({whole}, {', '.join(given)})", "shell": shell, "condition": None}
 
 
 PLANE = 7  # coarse cells of each parameter on the plane of two

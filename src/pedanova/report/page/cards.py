@@ -21,7 +21,7 @@ from pedanova.measures.questions.ask import pair_planes
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
-from pedanova.report.page import answers, rows
+from pedanova.report.page import answers, rows, studies
 from pedanova.report.page.facts import MANY, Ladder, columns_of, facts_of, ladder_of, part_of, rounded
 from pedanova.report.page.question import (
     CALLS,
@@ -213,10 +213,10 @@ def groups_in_file(plan: FilePlan) -> Iterator[FileAnswer]:
     """The importances of every study; if there are many, only those that agree least with the others."""
     if plan.group is None:
         return
-    order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > answers.SHOWN else "name"
+    order = "disagreement" if len(groups_by(plan.analysis, plan.group)) > studies.SHOWN else "name"
     first = plan.questions[0]
     around: dict[str, Any] = {"column": plan.group, "source": plan.source, "fixed": plan.fixed}
-    yield first, {}, answers.side_by_side(plan.analysis, first, order=order, **around)
+    yield first, {}, studies.side_by_side(plan.analysis, first, order=order, **around)
 
 
 # --- the registry ------------------------------------------------------------------------------------
@@ -255,8 +255,8 @@ CARDS = (
     Card("along", answers.along_budget, in_file=along_in_file),
     Card(
         "groups",
-        answers.side_by_side,
-        {"order": one_of(*answers.ORDERS), "limit": whole(answers.SHOWN, MOST_ROWS)},
+        studies.side_by_side,
+        {"order": one_of(*studies.ORDERS), "limit": whole(studies.SHOWN, MOST_ROWS)},
         ("column", "source"),
         needs_rows=True,
         slow=True,
@@ -351,6 +351,11 @@ def payload_of(
     if own[0] not in (good := [question for question, result in answered if result["refused"] is None]):
         alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
         own[0] = next(alike, own[0])  # too few rows: the strictest target with enough rows is shown first
+    if group is not None:
+        around = {"source": opening[1], "fixed": fixed}
+        first = next(i for i, (one, _) in enumerate(answered) if one == own[0])
+        if not answered[first][1]["refused"]:
+            answered[first] = own[0], studies.over_studies(a, *answered[first], group, **around)
     plan = FilePlan(a, steps, own, answered, reduce, budget, group, fixed, study, opening[1])
     given = file_answers(plan)
     facts = facts_of(a, title.strip() or TITLE, steps, own[0], whole.notes if notes is None else notes)
@@ -424,7 +429,7 @@ def with_lines(
     study: tuple[str, str] | None = None,
 ) -> Answer:
     """The answer of a card with the code that gives its numbers; `fixed` limits the rows of all questions."""
-    if name not in CALLS or answer["refused"] is not None:
+    if name not in CALLS or answer["refused"] is not None or "over" in answer:
         return answer
     asking = a.widened(a.by_limits(question))
     asking = replace(asking, within=(*fixed, *asking.within), study=study or question.study)
