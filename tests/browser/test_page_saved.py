@@ -52,7 +52,7 @@ def test_a_saved_report_names_its_rows(page: Page, saved: Path, analysis: pa.Ana
     assert f"{rows} of 400 rows" in page.text(".counts")
     assert page.text("#headline").startswith(("With lr", f"In {rows} selected rows"))
     chips = page.run("return [...document.querySelectorAll('.chip.fixed')].map((one) => one.textContent)")
-    assert chips == ["lr 1e-4 – 0.03", "optimizer = adam, sgd"]
+    assert chips == ["lr 1e-4 to 0.03", "optimizer = adam, sgd"]
     page.click("#tab-targets")
     assert "only rows with lr" in page.text("#panel-targets")
 

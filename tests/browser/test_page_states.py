@@ -245,7 +245,7 @@ def test_all_that_matters_is_on_one_screen(page: Page) -> None:
         assert "for whether a row is in the best 10 % (loss ≤ 0.3" in sentence
         page.run("pedanova.state.select('x0', {range: [0.01, 0.5]})")
         page.settle()
-        assert page.text("#headline").startswith("With x0 0.01 … 0.5: x")
+        assert page.text("#headline").startswith("With x0 0.01 to 0.5: x")
         every = "[...document.querySelectorAll('#cards [data-export]')]"
         exports = f"return {every}.filter((one) => one.checkVisibility()).length"
         assert page.run(exports) == 0

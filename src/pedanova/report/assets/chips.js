@@ -108,7 +108,7 @@ pedanova.chips = (function () {
     return pedanova.state.ask({ [which]: { value } });
   }
 
-  const rangeWords = ([low, high]) => (low === null ? `≤ ${short(high)}` : high === null ? `≥ ${short(low)}` : low === high ? `= ${short(low)}` : `${short(low)} – ${short(high)}`);
+  const rangeWords = ([low, high]) => (low === null ? `≤ ${short(high)}` : high === null ? `≥ ${short(low)}` : low === high ? `= ${short(low)}` : `${short(low)} to ${short(high)}`);
   const words = (part) => (part.range ? rangeWords(part.range) : part.labels.length > 6 ? `= one of ${part.labels.length} values` : `= ${part.labels.join(", ")}`);
 
   function selected(name, part, state) {

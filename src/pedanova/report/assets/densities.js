@@ -62,7 +62,7 @@ pedanova.densities = (function () {
     const some = (names) => names.filter((name, i) => all || i < FIRST || Object.hasOwn(state.question.selection, name) || name === state.chosen);
     if (!here.length || !pedanova.drag.isOn()) here = [...some(names), ...some(columns)];
     more.hidden = Math.max(names.length, columns.length) <= FIRST;
-    say(more, all ? "Show fewer" : `Show all ${names.length + columns.length}`);
+    say(more, all ? "Show fewer" : `Show all ${names.length + (columns.length > FIRST ? columns.length : 0)}`);
     others.previousSibling.hidden = !columns.length;
     const few = pedanova.page.isFew(answer);
     byId("densities").classList.toggle("few", few);

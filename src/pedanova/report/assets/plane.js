@@ -82,7 +82,7 @@ pedanova.plane = (function () {
     const [across, up] = [found.first_cells.length, found.second_cells.length];
     const room = pane.width(place.body, 260, 720), left = room < 420 ? 84 : 132;
     const wide = (room - left - 6) / across, high = Math.min(46, Math.max(30, wide * 0.62));
-    const turned = wide < 56, foot = turned ? 104 : 52, tall = high * up + foot + 20;
+    const turned = wide < 56 || Math.max(...found.first_cells.map((name) => 6.2 * name.length)) > wide, foot = turned ? 104 : 52, tall = high * up + foot + 20;
     const whole = total(found.target) / Math.max(1, total(found.region));
     const drawing = svg("svg", { width: room, height: tall, viewBox: `0 0 ${room} ${tall}`, role: "img", "aria-label": inWords(found, whole) });
     drawing.append(hatching());

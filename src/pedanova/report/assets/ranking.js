@@ -80,6 +80,8 @@ pedanova.ranking = (function () {
     if (!frame) return undefined;
     shown = { state, answer, rows: new Map((answer.importances || []).map((row) => [row.parameter, row])) };
     scale(frame.most);
+    const longest = Math.max(...Object.values(frame.kinds).flat().map((one) => (one.depth ? Math.max(12, pedanova.nameOf(one.name).length) + 2 * one.depth : pedanova.nameOf(one.name).length)));
+    byId("matters").style.setProperty("--name", `${Math.min(190, Math.max(56, 12 + 7.8 * longest))}px`); // bars get the room that names leave
     fit.hidden = frame.needed * 1.5 > frame.most;
     lines();
     const by = answer.over ? `The mean of ${pedanova.plural(answer.over.studies, "study", "studies")}, each with its own best rows. The other cards show all rows together, or the study that you choose.` : answer.by === "counts" ? "Computed from counts." : "Computed with a model of the objective.";
@@ -127,6 +129,8 @@ pedanova.ranking = (function () {
   function refused() {
     shown = null;
     seen = [];
+    fit.hidden = true;
+    axis.replaceChildren();
     replace([]);
     [list.style.paddingTop, list.style.paddingBottom] = ["", ""];
     say(note, "There is no ranking, because there are too few good rows.");

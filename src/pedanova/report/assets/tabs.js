@@ -39,7 +39,7 @@ pedanova.pane = (function () {
     if (brush.labels) return brush.labels.length > 3 ? `= one of ${brush.labels.length} values` : `= ${brush.labels.join(" or ")}`;
     const [low, high] = brush.range;
     if (low === null) return high === null ? "of any value" : `≤ ${pedanova.short(high)}`;
-    return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} … ${pedanova.short(high)}`;
+    return high === null ? `≥ ${pedanova.short(low)}` : `${pedanova.short(low)} to ${pedanova.short(high)}`;
   }
 
   /* A fraction as the user typed it: 1 %, not 1.0 %. */
@@ -53,7 +53,7 @@ pedanova.pane = (function () {
     }
     const [low, high] = band.value, name = pedanova.facts.objective.name;
     if (low === null) return `${name} ≤ ${pedanova.short(high)}`;
-    return high === null ? `${name} ≥ ${pedanova.short(low)}` : `${name} ${pedanova.short(low)} … ${pedanova.short(high)}`;
+    return high === null ? `${name} ≥ ${pedanova.short(low)}` : `${name} ${pedanova.short(low)} to ${pedanova.short(high)}`;
   }
 
   /* A question in words: "the best 10 % of all rows; only rows with lr 0.001 … 0.3". */

@@ -46,14 +46,14 @@ pedanova.trials = (function () {
   }
 
   function grid(found, rows) {
-    const names = [...found.objectives, ...found.parameters], first = rows.some((row) => row.trial !== null) ? "trial" : "row";
-    const top = make("tr", "", header(found.own.row, first), set(make("th", "in", ""), { scope: "col", "aria-label": "in the target" }), ...names.map((name) => header(name, pedanova.nameOf(name))));
-    const lines = rows.map((row) => line(row, names, found, first));
+    const names = [...found.objectives, ...found.parameters], numbers = new Set(names.filter((name) => rows.some((row) => typeof row.values[name] === "number"))), first = rows.some((row) => row.trial !== null) ? "trial" : "row";
+    const top = make("tr", "", header(found.own.row, first), set(make("th", "in", ""), { scope: "col", "aria-label": "in the target" }), ...names.map((name) => header(name, pedanova.nameOf(name), numbers.has(name))));
+    const lines = rows.map((row) => line(row, names, numbers, first));
     const table = make("table", "trials-table", make("thead", "", top), make("tbody", "", ...lines));
     return pedanova.tip(table, (event) => (event.target.dataset && event.target.dataset.whole) || ""); // one for all cells
   }
 
-  function header(name, title) {
+  function header(name, title, isNumber = true) {
     const here = sorted.key === name || (sorted.key === null && name === pedanova.facts.objective.name);
     const down = sorted.key === null ? pedanova.facts.objective.direction === "maximize" : sorted.descending;
     const press = make("button", "sort", title, make("span", "arrow", here ? (down ? " ↓" : " ↑") : ""));
@@ -64,15 +64,15 @@ pedanova.trials = (function () {
       pedanova.state.change({ sort: again && sorted.descending ? null : { key: name, descending: again } });
       requestAnimationFrame(() => requestAnimationFrame(() => { const back = [...piece.body.querySelectorAll("button.sort")].find((one) => one.firstChild.textContent === title); if (back) back.focus(); }));
     });
-    return set(make("th", typeof (held && held.columns && (held.columns[name] || [])[0]) === "number" ? "number" : "", press), { scope: "col", "aria-sort": here ? (down ? "descending" : "ascending") : "none" });
+    return set(make("th", isNumber ? "number" : "", press), { scope: "col", "aria-sort": here ? (down ? "descending" : "ascending") : "none" });
   }
 
-  function line(row, names, found, first) {
+  function line(row, names, numbers, first) {
     const key = row[first] ?? row.row;
     const press = set(make("button", "row-name", String(key)), { type: "button", "aria-pressed": String(isPinned(row)), "aria-label": `${first} ${key}: show on every card` });
     const element = make("tr", row.in === "target" ? "good" : "", set(make("th", "number", press), { scope: "row" }),
       make("td", "in", row.in === "target" ? set(make("span", "", "●"), { role: "img", "aria-label": "in the target" }) : ""),
-      ...names.map((name) => cell(row.values[name])));
+      ...names.map((name) => cell(row.values[name], numbers.has(name))));
     element.dataset.row = row.row;
     element.addEventListener("pointerenter", () => pedanova.hover.set(row));
     element.addEventListener("pointerleave", () => pedanova.hover.set(pinned()));
@@ -82,8 +82,8 @@ pedanova.trials = (function () {
     return element;
   }
 
-  function cell(value) {
-    const short = pane.cellWords(value), whole = pane.cellWords(value, true), element = make("td", typeof value === "number" ? "number" : "", short);
+  function cell(value, isNumber) {
+    const short = pane.cellWords(value), whole = pane.cellWords(value, true), element = make("td", isNumber ? "number" : "", short);
     if (short !== whole && whole !== "") element.dataset.whole = whole;
     return element;
   }

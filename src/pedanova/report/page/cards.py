@@ -352,7 +352,7 @@ def payload_of(
         alike = (one for one in good if (one.region, one.baseline) == (own[0].region, own[0].baseline))
         own[0] = next(alike, own[0])  # too few rows: the strictest target with enough rows is shown first
     if group is not None:
-        around = {"source": opening[1], "fixed": fixed}
+        around: dict[str, Any] = {"source": opening[1], "fixed": fixed}
         first = next(i for i, (one, _) in enumerate(answered) if one == own[0])
         if not answered[first][1]["refused"]:
             answered[first] = own[0], studies.over_studies(a, *answered[first], group, **around)

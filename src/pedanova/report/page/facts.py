@@ -201,6 +201,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
         "order": order_of(a),
         "curves": has_curves(a),
         "several": a.levels.several,
+        "goals": [] if a.observations is None else [[goal.name, goal.direction] for goal in a.observations.goals],
         "reached": reached,
         "log": bool(ends) and min(ends) > 0 and max(ends) / min(ends) > 50,
     }
@@ -345,4 +346,12 @@ def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:
         return good
-    return {"at": inside, "words": ", ".join(f"{short(start)} to {short(stop)}" for start, stop in inside)}
+    words = [
+        f"up to {short(stop)}"
+        if start == low
+        else f"from {short(start)}"
+        if stop == high
+        else f"{short(start)} to {short(stop)}"
+        for start, stop in inside
+    ]
+    return {"at": inside, "words": ", ".join(words)}
