@@ -89,7 +89,7 @@ class TrialData:
             _source=source,
         )
 
-    @property
+    @cached_property
     def space(self) -> Space:
         """The search space of the counted rows."""
         return Space({name: tally.parameter for name, tally in self.tallies.items()})

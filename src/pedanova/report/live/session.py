@@ -170,7 +170,7 @@ class Session:
             extras["beside"] = self.study_of(extras["other"], now.analysis)
         wanted = extras.get("names") if card.name in ("answer", "densities") else None
         if wanted is not None:  # the answer itself is only about parameters
-            extras["names"] = [name for name in wanted if name in a.space] or [*a.space][:1]
+            extras["names"] = [name for name in wanted if name in a.tallies] or [*a.tallies][:1]
         given = taken(card, {"source": self.source, "column": self.group})
         answer = card.answer(a, question, **extras, **given) if card.answer is not None else {}
         if "densities" in answer:
