@@ -47,7 +47,7 @@ FINE = 4  # factor for the p-value of fine structure
 ALIKE = 1e-12  # mean normal scores that differ by less are equal
 SAME = 1e-5  # relative difference below which a permuted statistic counts as equal
 MOST_KEPT = 1 << 24  # bytes of cached arrays that other targets can use
-REGION_BYTES = 1 << 21  # roughly what is kept of a region
+REGION_BYTES = 1 << 21  # roughly what is kept of a region, beside what grows with the number of parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,6 @@ class PermutationTest:
             self,
             (members.tobytes(), blocks),
             lambda: RegionCache.of(self.rows, self.dependence, members, blocks=blocks, clustered=self.clustered),
-            lambda _: REGION_BYTES,
         )
         member = cache.membership(target[members], certain=certain)
         names = self.dependence.names
@@ -171,6 +170,11 @@ class RegionCache:
         design = [columns[:, : own.shape[1]] for columns, (own, _) in zip(whole, parts, strict=True)]
         others = OtherParameters.of(normal, design, dependence.dependent) if neighbours is None else None
         return cls(ranks, owner, normal, tuple(design), tuple(whole), neighbours, others)
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly the bytes of the columns, and of what the first test keeps of them."""
+        return REGION_BYTES + 2 * sum(columns.nbytes for columns in self.whole)
 
     def membership(self, target: Mask, *, certain: bool) -> Membership:
         """The degree to which each configuration belongs to `target`, a mask over the rows."""
