@@ -78,7 +78,7 @@ def test_without_a_server_the_last_answer_stays(page: Page, analysis: pa.Analysi
     page.run("pedanova.state.select('lr', {range: [0.001, 0.1]})")
     page.until(GONE)
     assert "last answer" in page.text("#headline")
-    assert page.run("return document.querySelectorAll('.density .plot .target').length") == drawn == 6
+    assert page.run("return document.querySelectorAll('.density .plot .target').length") == drawn == 5
     names = page.run("return [...document.querySelectorAll('#matters .ranked')].map((one) => one.dataset.parameter)")
     assert set(names) == set(shown)
     assert page.run("return document.body.classList.contains('pending')")
@@ -236,7 +236,7 @@ def test_all_that_matters_is_on_one_screen(page: Page) -> None:
     with served(page, a):
         box = "(one) => one.getBoundingClientRect().bottom"
         low = f"return Math.max(...[...document.querySelectorAll(arguments[0])].map({box}))"
-        assert page.run("return document.querySelectorAll('.density').length") == 10  # nine parameters and the objective
+        assert page.run("return document.querySelectorAll('.density').length") == 9
         for css in ("#matters", ".density", ".tabbar"):
             assert page.run(low, css) <= 900, css
         heads = "return [...document.querySelectorAll('.rank-head > span')].map((one) => one.textContent)"

@@ -58,7 +58,7 @@ pedanova.densities = (function () {
   let shown = new Map(); // functions that draw the cards in the grid, by name
   function lay(state, answer) {
     tell(state, answer);
-    const names = ordered(answer), columns = pedanova.facts.columns.filter((one) => one.shape && one.brush).map((one) => one.name);
+    const names = ordered(answer), columns = pedanova.facts.columns.filter((one) => one.shape && one.brush && (!one.goal || pedanova.facts.objective.several)).map((one) => one.name);
     const some = (names) => names.filter((name, i) => all || i < FIRST || Object.hasOwn(state.question.selection, name) || name === state.chosen);
     if (!here.length || !pedanova.drag.isOn()) here = [...some(names), ...some(columns)];
     more.hidden = Math.max(names.length, columns.length) <= FIRST;

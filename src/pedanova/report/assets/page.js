@@ -56,8 +56,8 @@ pedanova.page = (function () {
     document.title = facts.title;
     pedanova.byName = new Map([...facts.parameters, ...facts.columns].map((parameter) => [parameter.name, parameter]));
     byId("title").textContent = facts.title;
-    const { name, direction, several, goals } = facts.objective;
-    const aims = (several ? goals : [[name, direction]]).map(([goal, to]) => `${goal} ${to === "minimize" ? "↓" : "↑"}`).join(", ") || name;
+    const { name, direction, several, goals, directions } = facts.objective;
+    const aims = (several ? goals : [name]).map((goal, i) => `${goal} ${(several ? directions[i] : direction) === "minimize" ? "↓" : "↑"}`).join(", ") || name;
     const dropped = facts.dropped && !facts.within ? `, ${pedanova.count(facts.dropped)} left out` : "";
     const rows = facts.within && facts.within.of !== facts.rows ? `${pedanova.count(facts.rows)} of ${pedanova.plural(facts.within.of, "row")}` : pedanova.plural(facts.rows, "row");
     const unused = facts.notes.filter((note) => note.kind === "unused").map((note) => note.text);

@@ -201,7 +201,7 @@ def objective_of(a: TrialData) -> dict[str, Any]:
         "order": order_of(a),
         "curves": has_curves(a),
         "several": a.levels.several,
-        "goals": [] if a.observations is None else [[goal.name, goal.direction] for goal in a.observations.goals],
+        "directions": [] if a.observations is None else [goal.direction for goal in a.observations.goals],
         "reached": reached,
         "log": bool(ends) and min(ends) > 0 and max(ends) / min(ends) > 50,
     }
