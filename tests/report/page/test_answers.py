@@ -186,7 +186,7 @@ def test_a_difference_is_what_the_shown_line_gives(a: pa.Analysis) -> None:
 
 def test_good_values_stay_inside_a_brush() -> None:
     rng = np.random.default_rng(0)
-    x, z = rng.random((2, 6000))  # so many that counts answer, whose kernel reaches beyond the ends
+    x, z = rng.random((2, 21_000))  # so many that counts answer, whose kernel reaches beyond the ends
     a = pa.analyze({"x": x, "z": z, "loss": abs(x - 0.41) + 0.01 * z}, "loss")
     question = parse_question({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
     good = answer(a.data, question, sure=False)["densities"]["x"]["good"]

@@ -97,7 +97,7 @@ def in_shell(line: str) -> Any:
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Any]:
-    return table(6_000)  # counts answer: every question is quick
+    return table(21_000)  # counts answer: every question is quick
 
 
 @pytest.fixture(scope="module")
