@@ -52,6 +52,11 @@ class FewRows:
             return None
         return trials
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are here, with their values."""
+        return self.below >= 1.0 and self.chance is None
+
     def __len__(self) -> int:
         return len(self.signed)
 

@@ -165,10 +165,12 @@ class ResolvedQuestion:
         """Target and region as ranges of ranks of the objective; None if one of them is not such a range."""
         if self.fixed is not None:
             return self.fixed
-        if not self.bands or self.foreign:
+        if not self.bands:
             return None
-        direction = self.data.levels.direction
-        inner, outer = (ranks.range_of(one, direction, of_space=of_space) for one in self.bands)
+        direction, bands = self.data.levels.direction, self.bands
+        if self.foreign:  # the quantiles are those of other rows: the same values are the limits here
+            bands, of_space = tuple(map(self.data.levels.by_value, bands)), False
+        inner, outer = (ranks.range_of(one, direction, of_space=of_space) for one in bands)
         return (max(inner[0], outer[0]), min(inner[1], outer[1])), outer
 
     # --- the model, if it answers --------------------------------------------------------------------
@@ -220,7 +222,7 @@ class ResolvedQuestion:
     @property
     def of_space(self) -> bool:
         """Whether quantiles refer to the space instead of the rows, because a model corrects an adaptive sampler."""
-        return self.samples is not None and self.samples.adaptive and self.by_quantile
+        return self.samples is not None and self.samples.adaptive and self.by_quantile and not self.foreign
 
     @property
     def values(self) -> tuple[Region | RowSet, Region | RowSet]:
@@ -288,8 +290,6 @@ def objection_to(query: ResolvedQuestion) -> tuple[str, bool]:
         return "the rows are chosen by a mask, a box or a condition, not by the objective", False
     if query.objection:
         return query.objection, False
-    if query.foreign:
-        return "the quantiles were computed from other rows", False
     return ("the rows are no longer available", True) if query.model is None else ("", False)
 
 
@@ -398,10 +398,6 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
     masks = query.masks
     if masks is not None:
         target, region = (mask[model.rows.rows] for mask in masks)
-    elif query.bands and query.foreign:
-        levels = query.data.levels
-        bands = (levels.by_value(one) for one in query.bands)
-        target, region = (model.between(model.ranks.range_of(one, levels.direction)) for one in bands)
     elif (spans := query.spans(model.ranks)) is not None:
         target, region = (model.between(span) for span in spans)
     else:
