@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,27 @@ def test_a_quantile_of_other_rows_is_told(random: np.random.Generator) -> None:
         assert (found["x"].n_region > 2500) == more
         assert any(note.startswith("region: with the levels of the other analysis, the best") for note in found.notes)
         assert b.importance(pa.at_most(0.07), 0.5, **COUNTS)["x"].n_region == found["x"].n_region
+
+
+def test_a_model_answers_for_added_tables(random: np.random.Generator, tmp_path: Path) -> None:
+    """The rows of both are kept, also in a file, so the answer is nearly that of one table."""
+    space = {name: pa.Float(0, 1) for name in "abc"}
+    columns = {name: random.random(200) for name in space}
+    columns["loss"] = (columns["a"] - 0.3) ** 2 + 0.2 * columns["b"]
+    whole = pa.analyze(columns, "loss", space=space).importance()
+    one = pa.analyze({name: values[:100] for name, values in columns.items()}, "loss", space=space)
+    levels = one.data.levels
+    two = pa.analyze({name: values[100:] for name, values in columns.items()}, "loss", space=space, levels=levels)
+    both = (one + two).importance()
+    assert both.estimator == whole.estimator == "surrogate"
+    for row in whole.rows:
+        assert row.low <= max(0.0, both[row.name].share) <= row.high
+        assert both[row.name].significant == row.significant or row.share < 0.01
+    assert (two + one).importance() == both
+    (one + two).save(tmp_path / "rows.pedanova")
+    (one + two).save(tmp_path / "counts.pedanova", rows=False)
+    assert pa.load(tmp_path / "rows.pedanova").importance() == both
+    assert pa.load(tmp_path / "counts.pedanova").importance().estimator == "counts"
 
 
 def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> None:

@@ -162,11 +162,12 @@ class TestChoice:
         a = pa.analyze(table, "loss", space={"x": pa.Int(0, 4), "y": pa.Int(0, 3)})
         assert a.importance(0.2, draws=0).estimator == "surrogate"
 
-    def test_quantiles_of_other_rows_are_counted(self, smooth: pa.Analysis) -> None:
-        """The best tenth of the first rows is no tenth of these."""
+    def test_quantiles_of_other_rows_are_limits(self, smooth: pa.Analysis) -> None:
+        """The best fifth of the first rows is no fifth of these, but ends at the same objective."""
         b = pa.analyze(uniform(100, seed=1), "loss", space=SPACE, levels=smooth.data.levels)
-        assert b.importance(0.2, draws=0).estimator == "counts"
-        refuse(QueryError, "were computed from other rows", of=lambda: b.importance(0.2, estimator="surrogate"))
+        by_part, by_value = b.importance(0.2), b.importance(pa.at_most(smooth.data.reach(0.2)[0]))
+        assert by_part.estimator == by_value.estimator == "surrogate"
+        assert [row.share for row in by_part.rows] == [row.share for row in by_value.rows]
 
 
 class TestAccuracy:
