@@ -284,7 +284,9 @@ def test_rows_by_a_mask_need_the_rows(folder: Path) -> None:
 
 def test_options_that_contradict_each_other_are_refused() -> None:
     refuse(QueryError, "on_error='ignore'", of=lambda: pa.Scan(on_error="ignore"))  # type: ignore[arg-type]
-    refuse(QueryError, "stream=False", of=lambda: pa.Scan(stream=False, executor=1))
+    refuse(QueryError, "executor=1", "submit", of=lambda: pa.Scan(executor=1))
+    with ThreadPoolExecutor(1) as pool:
+        refuse(QueryError, "stream=False", of=lambda: pa.Scan(stream=False, executor=pool))
     refuse(QueryError, "stream=False", of=lambda: pa.Scan(stream=False, pushdown=True))
 
 
