@@ -251,7 +251,7 @@ def test_figures() -> None:
     plt.close("all")
     for block in blocks("docs/figures.md", "python"):
         exec(compile(block, "figures.md", "exec"), {})
-    assert len(plt.get_fignums()) == 7
+    assert len(plt.get_fignums()) == 9
     plt.close("all")
 
 

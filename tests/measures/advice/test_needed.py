@@ -72,7 +72,7 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     done = pa.analyze(settled_table(), "loss", space=space).needed().stop
     assert done.settled
     assert str(done).startswith("The ranking is settled: a stays first with")
-    assert str(done).endswith("in 20 further trials, which is negligible.")
+    assert str(done).endswith("in 20 further trials (2.0\xa0% of its difference from a typical value).")
     better = replace(done, better=0.5)
     assert not better.settled
     assert better.of_the_value() == "Expect the best value to improve by at most 0.5 in 20 further trials."

@@ -149,8 +149,8 @@ class StopAdvice:
         """The sentence about the best value."""
         if self.better is None:
             return "No model can predict how much further trials improve the best value."
-        negligible = ", which is negligible" if self.value_settled else ""
-        much = f"at most {short(self.better, 2)} in {self.trials} further trials{negligible}"
+        little = f" ({percent(NEGLIGIBLE)} of its difference from a typical value)" if self.value_settled else ""
+        much = f"at most {short(self.better, 2)} in {self.trials} further trials{little}"
         return f"Expect the best value to improve by {much}."
 
     def __str__(self) -> str:

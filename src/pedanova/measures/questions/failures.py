@@ -17,6 +17,7 @@ from pedanova.measures.importance import FAILED_TRIALS, Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.surrogate.estimate import MANY_ROWS
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings, model_of
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS
 from pedanova.measures.surrogate.sampler import configurations_of
@@ -117,8 +118,8 @@ def failure_notes(data: TrialData) -> list[Note]:
 def success_of(data: TrialData) -> Success | None:
     """The model of success, in the space of the analysis; None if hardly any trial failed."""
     trials = failures_in(data, same_space=True)
-    model = None if trials is None else trials.row_model
-    if trials is None or model is None or len(model.rows) < FEWEST_ROWS:
+    model = None if trials is None else trials.row_draw if trials.rows > MANY_ROWS else trials.row_model
+    if model is None or len(model.rows) < FEWEST_ROWS:
         return None
     configurations = configurations_of(model.rows)
     if configurations.arrangement.varying == 0 or list(model.space) != list(data.space):

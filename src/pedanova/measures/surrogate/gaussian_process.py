@@ -97,7 +97,7 @@ def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
         some = [table for _, table in run]
         starts = np.cumsum([0, *(len(table) for table in some[:-1])])
         cells = places[:, first : first + len(some)] + starts
-        filled = np.concatenate(some).take(cells, axis=0).reshape(len(places), -1)
+        filled = np.concatenate(some).take(cells, axis=0).reshape(len(places), len(some) * some[0].shape[1])
         result[:, done : done + filled.shape[1]] = filled
         first, done = first + len(some), done + filled.shape[1]
     return result
