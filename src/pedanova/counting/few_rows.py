@@ -24,7 +24,7 @@ Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
 Value = TypeVar("Value")
-AT_ONCE = 1 << 16  # rows whose configurations are numbered at a time: they stay in the cache, and threads rarely wait
+AT_ONCE = 1 << 14  # rows and threads: more threads number more rows at a time, so that they rarely wait for Python
 MOST_COMPARED = 100  # tables with more parameters are not sampled
 SAMPLED = 2000  # the most rows of a sample that shows repeated configurations
 GOLDEN, FINENESS = 0.6180339887498949, 2.0**20 * 0.7548776662466927
@@ -114,7 +114,7 @@ def configuration_sample(observed: Observations, nan: NanPolicy, *, most: float 
             kept = np.flatnonzero((draws < limit) & counted[piece])
             return kept + piece.start, draws[kept]
 
-        return spread(chosen, chunks(rows, pieces=-(-rows // AT_ONCE)), threads=threads)
+        return spread(chosen, chunks(rows, pieces=-(-rows // (AT_ONCE * threads))), threads=threads)
 
     pieces = below(enough)
     if enough < most and sum(len(chosen) for chosen, _ in pieces) <= SAMPLED:
