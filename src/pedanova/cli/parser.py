@@ -259,7 +259,7 @@ COMMANDS = (
     ),
     Command(
         "brief",
-        "the advice in a few lines: best trial, next trial, what fails, what matters",
+        "the advice in nine lines, for people and agents",
         (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
     ),
     Command(

@@ -536,6 +536,7 @@ class TrialData:
             model=model,
             sample=self.sample_of(mask),
             objection="" if model is not None else ALONE,
+            whole=region.is_all,
             given=counts,
             given_key=key,
             brief=True,
