@@ -71,10 +71,16 @@ def plain_names(names: Sequence[str]) -> dict[str, str]:
     return {name: form.replace("$", r"\$") for name, form in short_names(names, LONGEST).items()}
 
 
+PER_INCH, SMALL_PER_INCH = 13, 15  # characters of a title and of a legend
+HANDLE = 9  # characters in the room of a legend's symbol
+
+
 def title(ax: Axes, words: str) -> None:
-    """Set the title of the Axes; a long title is wrapped into two lines."""
+    """Set the title of the Axes; a long title is wrapped, so that it is not cut off."""
     half = words.find(" from ") if len(words) > 60 else -1
-    text = words if half < 0 else f"{words[:half]}\n{words[half + 1 :]}"
+    lines = [words] if half < 0 else [words[:half], words[half + 1 :]]
+    widest = max(24, int(PER_INCH * ax.figure.get_figwidth() * ax.get_position().width))
+    text = "\n".join(line for part in lines for line in textwrap.wrap(part, widest))
     ax.set_title(text.replace("$", r"\$"), loc="left", fontsize="medium")
 
 
@@ -115,8 +121,13 @@ def with_legend(axes: Axes) -> Axes:
     labels = sorted(by_label, key=lambda label: label == CHANCE)
     handles = [by_label[label] for label in labels]
     look = {"fontsize": "small", "frameon": False}
-    if len(first.figure.axes) > 1 and first.figure.get_layout_engine() is not None:
-        first.figure.legend(handles, labels, loc="outside lower center", ncols=4, **look)
+    below = len(first.figure.axes) > 1 and first.figure.get_layout_engine() is not None
+    room = int(SMALL_PER_INCH * first.figure.get_figwidth())  # characters in a line
+    labels = [textwrap.fill(label, max(32, room - HANDLE if below else room // 2)) for label in labels]
+    widths = [max(map(len, label.splitlines())) + HANDLE for label in labels]
+    if below:
+        columns = len(labels) if sum(widths) <= room else max(1, room // max(widths))
+        first.figure.legend(handles, labels, loc="outside lower center", ncols=columns, **look)
     else:
         first.legend(handles, labels, **look)
     return axes
