@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -115,7 +116,10 @@ def postgresql() -> Iterator[str]:
                     break
                 time.sleep(0.2)
             assert done.returncode == 0, done.stderr
-            yield f"postgresql://ann:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/trials"
+            try:
+                yield f"postgresql://ann:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/trials"
+            finally:  # SIGTERM would wait for clients that are still connected
+                os.kill(int((data / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
 
 
 @contextmanager
