@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import pedanova as pa
@@ -68,6 +69,16 @@ def test_a_model_answers_for_added_tables(random: np.random.Generator, tmp_path:
     (one + two).save(tmp_path / "counts.pedanova", rows=False)
     assert pa.load(tmp_path / "rows.pedanova").importance() == both
     assert pa.load(tmp_path / "counts.pedanova").importance().estimator == "counts"
+
+
+def test_a_streamed_table_answers_alike_after_saving(random: np.random.Generator, tmp_path: Path) -> None:
+    x, z = random.random((2, 300))
+    pl.DataFrame({"x": x, "z": z, "y": (x - 0.3) ** 2 + 0.1 * z}).write_parquet(tmp_path / "t.parquet")
+    streamed = pa.analyze(tmp_path / "t.parquet", "y", params=["x", "z"], scan=pa.Scan(stream=True))
+    streamed.save(tmp_path / "t.pedanova")
+    answer = streamed.importance()
+    assert answer.estimator == "surrogate"
+    assert pa.load(tmp_path / "t.pedanova").importance() == answer
 
 
 def test_adding_does_not_depend_on_the_order(random: np.random.Generator) -> None:

@@ -53,7 +53,7 @@ from pedanova.space.values import Label
 
 MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
-SIMULATED = 40  # after 100 TPE studies, the limit was exceeded in 6 % of them
+SIMULATED = 40  # with this number, 6 % of 87 limits after TPE were exceeded
 BEST_RUN = 200  # the number of best rows that are candidates for the best configuration
 
 
@@ -256,7 +256,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     ends = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).T.tolist()
     better = np.mean(objective.observe(candidates[places], DRAWS, rng) < part.few.signed.min(), axis=0)
     better, succeeds = better * chances[places], chances[places].tolist()
-    wins = [f"better than the best trial so far with {at_a_guess(float(one))} probability" for one in better]
+    wins = [f"better than the best trial so far with {in_percent(float(one))} probability" for one in better]
     rows = zip(rules.values(candidates[places]), chosen, wins, ends, succeeds, better, strict=True)
     trials = [
         NextTrial(
@@ -267,7 +267,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
 
 
-def at_a_guess(probability: float) -> str:
+def in_percent(probability: float) -> str:
     """A probability in percent; no sample out of 96 does not mean that the probability is 0, nor all that it is 1."""
     if probability > 1.0 - 1.0 / DRAWS:
         return "more than 99 %"

@@ -13,7 +13,7 @@ from pedanova.base.table import Cell, Printed, Table, finite
 from pedanova.base.terminal import printable, shorten
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
-from pedanova.measures.advice.advise import at_a_guess, gains_of, needed_of, next_trials_of
+from pedanova.measures.advice.advise import gains_of, in_percent, needed_of, next_trials_of
 from pedanova.measures.importance import Importances, beats_chance
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of, trial_table
@@ -218,7 +218,7 @@ def next_trial(data: TrialData, seed: int) -> Said:
     if trial.expected is not None:
         text += f", expected {short(trial.expected)} ({short(trial.low)} to {short(trial.high)})"
     if trial.succeeds is not None:
-        text += f", succeeds with {at_a_guess(trial.succeeds)} probability"
+        text += f", succeeds with {in_percent(trial.succeeds)} probability"
     facts = {name: getattr(trial, name) for name in ("better", "expected", "low", "high", "succeeds")}
     return text, {"values": dict(trial.values), **facts}
 

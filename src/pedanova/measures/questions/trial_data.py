@@ -133,9 +133,10 @@ class TrialData:
         """The model of the rows; None if there are too many rows, or rows are not available."""
         if self._model is not None or self.rows > most_rows(self.space):
             return self._model
-        few = self._source.few() if self._source is not None else None if self._sample is None else self._sample.few
-        if self._source is None and few is not None and not (few.is_whole and len(few) == self.rows):
-            return None
+        few = None if self._source is None else self._source.few()
+        if self._source is None and self._sample is not None:
+            sample = self._sample.few
+            few = replace(sample, draws=None) if sample.is_whole and len(sample) == self.rows else None
         return None if few is None else RowModel(self.space, few)
 
     @cached_property
