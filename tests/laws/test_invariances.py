@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,21 @@ def test_shuffled_rows(seed: int, rows: int) -> None:
         ask(pa.analyze(data, "loss", space=SPACE)),
         ask(pa.analyze({name: column[order] for name, column in data.items()}, "loss", space=SPACE)),
     )
+
+
+@given(SEEDS, st.permutations(["a", "b", "c"]))
+def test_renamed_columns(seed: int, names: list[str]) -> None:
+    """Whoever answers: intervals and p-values stay, too."""
+    data = table(seed, 60)
+    assume(len(np.unique(data["loss"])) > 20)
+    new = dict(zip(SPACE, names, strict=True))
+    renamed = {new.get(name, name): column for name, column in data.items()}
+    space = {new[name]: parameter for name, parameter in SPACE.items()}
+    for how in ({}, COUNTS | {"draws": 200}):
+        one = pa.analyze(data, "loss", space=SPACE).importance(0.2, **how)
+        two = pa.analyze(renamed, "loss", space=space).importance(0.2, **how)
+        for name in SPACE:
+            assert two[new[name]] == replace(one[name], name=new[name])
 
 
 CELLS = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=4, max_size=30)

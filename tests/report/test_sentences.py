@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.base.digits import percent
-from pedanova.measures.importance import Importances, beats_chance
+from pedanova.measures.importance import Importances, ranked
 from pedanova.report.sentences import contrast
 from pedanova.results import Importance
 
@@ -68,17 +68,17 @@ def test_a_headline_stays_short(names: list[str], target: str, significant: bool
 
 def row_named(name: str, share: float, significant: bool) -> Importance:
     numbers = {"raw_share": share, "divergence": 1.0, "variance": 0.1, "bandwidth": 0.0, "value": 1.0, "activity": 0.0}
-    parts = {"value_share": share, "activity_share": 0.0, "low": share / 2, "high": min(1.0, 2 * share)}
+    parts = {"value_share": share, "activity_share": 0.0, "low": share / 2, "high": 2 * share}
     counted = {"n_target": 100, "n_region": 1000, "p_adjusted": 0.01, "significant": significant}
     return Importance(name, share, share, **numbers, **parts, **counted)
 
 
-def test_a_share_that_is_no_part_is_not_told_as_one(a: pa.Analysis) -> None:
-    row = row_named("x", 1.7, True)
-    assert beats_chance(row)
-    text = Importances((row,), "the best 10 %", "all rows", "uniform").headline()
-    assert "its importance" not in text
-    assert text.startswith("x matters most: it accounts for ")
+def test_a_share_is_a_part() -> None:
+    """Compared with a uniform draw, counts can give more than the whole; the ratios stay."""
+    rows = ranked([row_named("x", 1.7, True), row_named("y", 0.34, True), row_named("z", -0.02, False)])
+    assert [row.share for row in rows] == [1.0, pytest.approx(0.2), 0.0]
+    assert [row.ratio for row in rows] == [pytest.approx(1.7 / 2.04), pytest.approx(0.34 / 2.04), 0.0]
+    assert all(0.0 <= row.low <= row.share <= row.high <= 1.0 for row in rows)
 
 
 def test_nothing_is_called_nothing() -> None:

@@ -53,9 +53,10 @@ class Importance:
         The parameter's `share` divided by the sum of all shares; negative shares are set to zero.
     share
         Each row has the number 1 if it is in the target, and 0 if not. The share is the fraction of the variance of
-        these numbers that the parameter explains on its own, corrected for chance. It may be slightly negative if the
-        parameter has no effect. For a conditional parameter, only the effect of its value counts; the effect of being
-        active is part of its parent's share.
+        these numbers that the parameter explains on its own, corrected for chance and limited to 0 to 1. For a
+        conditional parameter, only the effect of its value counts; the effect of being active is part of its parent's
+        share. Compared with a uniform draw, nobody knows how much of the space the target is: at most as much as of the
+        rows, and so little that no share is above 1.
     raw_share
         The share without the correction for chance. For a conditional parameter, it includes the effect of being
         active.
@@ -88,6 +89,9 @@ class Importance:
         known: its numbers are 0, and its interval and p-value are None.
     deviation
         The standard deviation of the share, used to pool studies; None if `draws` is 0.
+    unlimited
+        The share before it was limited to 0 to 1, used to pool studies; slightly negative for many parameters without
+        an effect.
 
     Examples
     --------
@@ -117,7 +121,8 @@ class Importance:
     significant: bool | None = None
     varied: bool = True
     raw_ratio: float = 0.0
-    deviation: float | None = field(default=None, compare=False)  # not a column of the table
+    deviation: float | None = field(default=None, compare=False)  # not columns of the table
+    unlimited: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -257,9 +262,6 @@ class Importances(ShareTable[Importance]):
             clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share is unsure
             how = "has the clearest effect on" if clearest else "matters most for"
             forms = [f"{name} {how} whether {goal}: {much}." for goal in goals]
-            if first.share > 1:  # against a uniform draw, a share can be above 1 and is then not a part
-                part = f"{percent(first.ratio)} of the sum of all importances"
-                forms = [f"{name} matters most: it accounts for {part}."]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
     def summary(self) -> str:
@@ -393,22 +395,32 @@ def p_in_words(row: Importance) -> str:
 
 
 def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Importance, ...]:
-    """The rows with ratios added, the most important first; parameters that never varied are last.
+    """The rows with ratios added and shares limited, the most important first; parameters that never varied are last.
 
     A copy of another parameter gets a ratio too, but its share is not part of the sum of shares.
     """
+    top = max(1.0, *(row.share for row in rows))
     own = [row for row in rows if row.name not in copies]
     # Exact sums, which do not depend on the order of the columns.
     total, spread = math.fsum(max(0.0, row.share) for row in own), math.fsum(row.variance for row in own)
     with_both = [
         replace(
-            row,
+            limited(row, top),
             ratio=max(0.0, row.share) / total if total > 0 else 0.0,
             raw_ratio=row.variance / spread if spread > 0 else 0.0,
         )
         for row in rows
     ]
-    return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.share, row.name in copies)))
+    return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.unlimited, row.name in copies)))
+
+
+def limited(row: Importance, top: float) -> Importance:
+    """The row with its shares and their bounds divided by `top`, the largest share, and limited to 0 to 1."""
+    fields = ("share", "low", "high", "raw_share", "value_share", "activity_share")
+    known = {name: value for name in fields if (value := getattr(row, name)) is not None}
+    parts = {name: min(max(0.0, value / top), 1.0) for name, value in known.items()}
+    deviation = None if row.deviation is None else row.deviation / top
+    return replace(row, **parts, deviation=deviation, unlimited=row.share / top)
 
 
 @dataclass(frozen=True, slots=True)

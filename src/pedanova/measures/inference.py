@@ -472,7 +472,7 @@ def infer(
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
-        own = np.random.default_rng([question.seed, zlib.crc32(contrast.name.encode())])
+        own = np.random.default_rng([question.seed, seed_of(contrast)])
         if p_values is not None or random_subsets is None:
             p_value: float | None = (p_values or {}).get(row.name, 1.0)
         elif contrast.child:
@@ -491,6 +491,12 @@ def infer(
     threads = as_threads(None) if len(left) > WORTH_THREADS else 1
     each.update(zip(left, spread(sureness_of, left, threads=threads), strict=True))
     return [one for place in range(len(rows)) if (one := each[place]) is not None]
+
+
+def seed_of(contrast: Contrast) -> int:
+    """A seed from the counts of one parameter, whatever its name and the order and names of its categories."""
+    pairs = np.stack([contrast.target, contrast.region], axis=1).astype(np.float64)
+    return zlib.crc32(pairs[np.lexsort(pairs.T)].tobytes())
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:

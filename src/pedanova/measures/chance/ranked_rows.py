@@ -1,8 +1,8 @@
 """Rank the rows, put the table into a canonical order, and find dependent parameters, for models and p-values.
 
-Results must not depend on how a table is written. Columns are sorted by name, categories by the mean rank of their
-rows, and rows by rank and then by content. So results are exactly the same if rows or columns are reordered, if
-categories are renamed, or if a monotone function is applied to the objective.
+Results must not depend on how a table is written. Columns are sorted by a hash of their values, categories by the mean
+rank of their rows, and rows by rank and then by content. So results are exactly the same if rows or columns are
+reordered, if columns or categories are renamed, or if a monotone function is applied to the objective.
 
 Dependent parameters are conditional ones, copies (two columns with the same information) and correlated ones. They do
 not depend on target and region. A test of one parameter is never adjusted for parameters that depend on it: a copy or a
@@ -32,7 +32,7 @@ class Arrangement:
     """A canonical order of the parameters of a space, and a canonical order of the cells of each parameter."""
 
     space: Space
-    names: tuple[str, ...]  # sorted; parameters that vary come first
+    names: tuple[str, ...]  # in the order of `numbered`; parameters that vary come first
     varying: int  # the number of parameters that vary
     orders: tuple[Places, ...]  # (width,) each: cell of the grid → place
     grids: tuple[Grid, ...]
@@ -99,13 +99,21 @@ def ranked_rows(space: Space, few: FewRows) -> RankedRows:
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
-    """Sort varying parameters by name, then constant ones; sort categories by the mean rank of their rows."""
+    """Sort parameters by their values, constant ones last; sort categories by the mean rank of their rows."""
+    grids = {name: grid_of(parameter) for name, parameter in space.items()}
+    orders = {name: order_of(grid, cells[name], ranks) for name, grid in grids.items()}
     varying = varying_names(space, cells)
-    fixed = sorted(name for name in space if name not in set(varying))
-    names = (*varying, *fixed)
-    grids = tuple(grid_of(space[name]) for name in names)
-    orders = tuple(order_of(grid, cells[name], ranks) for name, grid in zip(names, grids, strict=True))
-    return Arrangement(space, names, len(varying), orders, grids)
+    levels = codes_of(ranks)[0]
+    numbers = {name: numbered(orders[name][cells[name]], levels) for name in varying}
+    names = (*sorted(varying, key=lambda name: (numbers[name], name)), *sorted(set(space) - set(varying)))
+    columns = tuple(orders[name] for name in names), tuple(grids[name] for name in names)
+    return Arrangement(space, names, len(varying), *columns)
+
+
+def numbered(places: Places, levels: Indices) -> int:
+    """A number for the values of a column, whatever its name, the order of the rows, and how often one is repeated."""
+    first, second = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
+    return int(np.unique(mixed(places.astype(np.uint64) * first + levels.astype(np.uint64) * second)).sum())
 
 
 def varying_names(space: Space, cells: Mapping[str, Cells]) -> tuple[str, ...]:
@@ -194,7 +202,7 @@ FEWEST_BESIDE = 6  # rows in which two copies must differ from their most common
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Dependence:
-    """The dependence between the parameters that vary, in the order of their names."""
+    """The dependence between the parameters that vary, in the order of `names`."""
 
     names: tuple[str, ...] = ()
     gates: tuple[tuple[str, str], ...] = ()  # (parent, child): the parent decides whether the child has a value
@@ -249,9 +257,9 @@ def dependence_of(rows: RankedRows) -> Dependence:
         pair = (grids[i], grids[j]), places[:, [i, j]]
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
     copies = _copies(names, same, [int(np.count_nonzero(counts)) for counts in counted.counts])
-    gates = tuple((names[parent], names[child]) for child, parent in np.argwhere(gate).tolist())
+    gates = tuple(sorted((names[parent], names[child]) for child, parent in np.argwhere(gate).tolist()))
     pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
-    twins = tuple((names[i], names[j]) for i, j in pairs)
+    twins = tuple(sorted((min(names[i], names[j]), max(names[i], names[j])) for i, j in pairs))
     return Dependence(names, gates, twins, copies, strength, linked)
 
 
@@ -402,7 +410,7 @@ def chained(linked: Mask) -> Mask:
 def _copies(names: tuple[str, ...], same: Mask, distinct: Sequence[int]) -> dict[str, str]:
     """Each copy with its original, such as {'lr_2': 'lr'}; the original has the most distinct values."""
     copies: dict[str, str] = {}
-    left = sorted(range(len(names)), key=lambda j: (-distinct[j], j))
+    left = sorted(range(len(names)), key=lambda j: (-distinct[j], names[j]))
     while left:
         original = left.pop(0)
         own = [j for j in left if same[original, j]]

@@ -337,7 +337,7 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
         for place, row in enumerate(answer.rows):
             if row.varied:
                 at = i, names.index(row.name)
-                shares[at], ranks[at] = row.share, place + 1
+                shares[at], ranks[at] = row.unlimited, place + 1
     # The sampling variance is v / n in a study with n rows; v is the mean of n · (deviation of the share)².
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
     each = np.empty(len(names))

@@ -333,12 +333,13 @@ pedanova.page = (function () {
     if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";
-    const [lead, of] = row.share > 1 ? [`${nameOf(row.parameter)} matters most: it accounts for ${percent(row.ratio)} of the sum of all importances`, ""] : [`${nameOf(row.parameter)} ${importances.some((one) => one.share > row.share) ? "has the clearest effect on" : "matters most for"} ${goal}`, `: importance ${percent(row.share)}`];
-    let text = `${where}${lead}${of}${row.share > 1 ? "" : interval}`;
-    if (text.length > LONGEST) text = `${where}${lead}${of}`;
+    const how = importances.some((one) => one.share > row.share) ? "has the clearest effect on" : "matters most for";
+    const lead = `${where}${nameOf(row.parameter)} ${how} ${goal}: importance ${percent(row.share)}`;
+    let text = `${lead}${interval}`;
+    if (text.length > LONGEST) text = lead;
     for (const [i, other] of others.entries()) {
       const next = `${i ? "," : ", then"} ${nameOf(other.parameter)} ${percent(other.share)}`;
-      if (text.length + next.length > LONGEST || other.share > 1) break;
+      if (text.length + next.length > LONGEST) break;
       text += next;
     }
     return `${text}.`;
