@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from pedanova.analysis.options import Opening
 from pedanova.base.files import Attachment
+from pedanova.base.lazy import LazyModule
 from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, html_table
 from pedanova.base.terminal import TableColumn
@@ -378,27 +379,10 @@ class Output:
         return explore(session, port=port, show=open, wait=not in_notebook() if wait is None else wait)
 
 
-def _draw_importances(result: Importances, ax: Any, *, metric: str) -> Any:
-    from pedanova.report.figures.draw import draw_importances  # imported here, because it needs matplotlib
-
-    return draw_importances(result, ax, metric=metric)
-
-
-def _draw_history(result: History, ax: Any) -> Any:
-    from pedanova.report.figures.trials import draw_history
-
-    return draw_history(result, ax)
-
-
-def _draw_curves(result: LearningCurves, ax: Any) -> Any:
-    from pedanova.report.figures.trials import draw_curves
-
-    return draw_curves(result, ax)
-
-
-PAINTERS[Importances] = _draw_importances
-PAINTERS[History] = _draw_history
-PAINTERS[LearningCurves] = _draw_curves
+draw, trials = LazyModule("pedanova.report.figures.draw"), LazyModule("pedanova.report.figures.trials")
+PAINTERS[Importances] = lambda result, ax, metric: draw.draw_importances(result, ax, metric=metric)
+PAINTERS[History] = lambda result, ax: trials.draw_history(result, ax)
+PAINTERS[LearningCurves] = lambda result, ax: trials.draw_curves(result, ax)
 
 
 def read_data(path: str | os.PathLike[str]) -> TrialData:

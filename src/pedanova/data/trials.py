@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.table import Cell, Table
 from pedanova.data.column import Column, as_numbers, take, values_in
-from pedanova.data.observations import Observations
+from pedanova.data.observations import PER_ROW, Observations
 from pedanova.data.records import free_name
 from pedanova.errors import Arg, QueryError, unknown_name
 
@@ -133,17 +133,28 @@ def sampled(rows: Indices, many: int, seed: int) -> Indices:
     return rows[np.sort(picked)]
 
 
-def taken(observed: Observations, rows: Indices) -> Observations:
+def taken(observed: Observations, rows: Indices | slice) -> Observations:
+    """The observations of some rows; an array that several fields share is copied once."""
+    known: dict[int, NDArray[Any]] = {}
+
+    def at(values: NDArray[Any] | None) -> Any:
+        if values is None:
+            return None
+        if id(values) not in known:
+            known[id(values)] = values[rows]
+        return known[id(values)]
+
+    def of(columns: Mapping[str, Column]) -> dict[str, Column]:
+        each = columns.items()
+        return {name: replace(column, values=at(column.values), missing=at(column.missing)) for name, column in each}
+
     return replace(
         observed,
-        columns=take(observed.columns, rows),
-        goals=tuple(replace(goal, values=goal.values[rows]) for goal in observed.goals),
-        table=take(observed.table, rows),
-        order=None if observed.order is None else observed.order[rows],
-        keep=None if observed.keep is None else observed.keep[rows],
-        trials=None if observed.trials is None else observed.trials[rows],
-        ended=None if observed.ended is None else observed.ended[rows],
+        columns=of(observed.columns),
+        goals=tuple(replace(goal, values=at(goal.values)) for goal in observed.goals),
+        table=of(observed.table),
         origin=None,
+        **{name: at(getattr(observed, name)) for name in PER_ROW},
     )
 
 

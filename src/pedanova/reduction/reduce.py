@@ -33,7 +33,7 @@ from pedanova.reduction.domains import beyond, shrunk, widened
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
 from pedanova.space.grid import Cells, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, parents_of, values_of
-from pedanova.space.values import Interval, is_one_of
+from pedanova.space.values import Interval, is_number, is_one_of
 
 LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
 KEEP = 0.9  # the part of the best points that stays
@@ -64,7 +64,7 @@ class Search:
 
 def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, widen: bool = False) -> ReducedSpace:
     """Compute the result of `Analysis.reduce`."""
-    if isinstance(keep, bool) or not isinstance(keep, int | float) or not 0 < keep <= 1:
+    if not is_number(keep) or not 0 < keep <= 1:
         raise QueryError(Arg("keep", keep), " must be above 0 and at most 1, such as 0.9")
     question.check_not_paper("verdicts on a smaller space")
     wanted = data.resolve(question.target, "target")

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from pedanova.base.notes import Note
 from pedanova.errors import SpaceError, listed
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Parameter, Space, values_of
-from pedanova.space.values import Condition, Label
+from pedanova.space.values import Condition, Label, is_number
 
 SAME = 0.02  # part of a range by which bounds may differ, because bounds guessed from data vary a little
 
@@ -88,7 +88,7 @@ def common_values(one: Parameter, two: Parameter) -> tuple[float, float] | set[L
 
 
 def _within(values: Iterable[Label], span: Float | Int) -> set[Label] | None:
-    numbers = {v for v in values if isinstance(v, int | float) and not isinstance(v, bool)}
+    numbers = {v for v in values if is_number(v)}
     both: set[Label] = {value for value in numbers if span.low <= value <= span.high}
     return both if len(both) > 1 else None
 
@@ -132,7 +132,7 @@ def holds(outer: Parameter, inner: Parameter) -> bool:
 
 
 def _in_range(outer: Float | Int, value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return False
     whole = isinstance(outer, Float) or (float(value).is_integer() and outer.step == 1)
     return whole and outer.low <= value <= outer.high
@@ -225,7 +225,7 @@ def _joined_lists(lists: Sequence[Domain], when: tuple[Condition, ...]) -> Domai
     """Join the values of all studies; the result is ordered only if all studies have the same order."""
     labels = [values_of(one) for one in lists]
     every = tuple(dict.fromkeys(label for some in labels for label in some))
-    if all(isinstance(label, int | float) and not isinstance(label, bool) for label in every):
+    if all(map(is_number, every)):
         every = tuple(sorted(every, key=float))
     ordered = all(isinstance(one, Ordinal) for one in lists)
     agreed = all([label for label in every if label in some] == list(some) for some in labels)

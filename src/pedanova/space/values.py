@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from pedanova.errors import SpaceError
 
@@ -162,6 +162,11 @@ def in_both(some: tuple[Value, ...], others: tuple[Value, ...]) -> tuple[Value, 
             elif isinstance(one, Interval) and is_one_of(other, (one,)):
                 result.append(other)
     return tuple(dict.fromkeys(result))
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a plain number; True and False are not numbers."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def as_number(value: object, name: str) -> float:

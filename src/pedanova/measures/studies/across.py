@@ -22,6 +22,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import reordered
 from pedanova.data.regions import Region, needs_rows
+from pedanova.data.trials import taken
 from pedanova.errors import Arg, DataError, OutsideSpaceError, PedanovaError, QueryError, listed, unknown_name
 from pedanova.measures.importance import NEVER, Importances
 from pedanova.measures.question import Question
@@ -402,32 +403,8 @@ def codes_of(group: Column) -> tuple[Codes, list[str]]:
 
 
 def part_of(observed: Observations, rows: Any) -> Observations:
-    """The observations of some rows, given by a slice or by indices.
-
-    If there are several objectives, these rows are ranked again. A column that several fields share is copied once.
-    """
-    taken: dict[int, NDArray[Any]] = {}
-
-    def at(values: NDArray[Any]) -> NDArray[Any]:
-        if id(values) not in taken:
-            taken[id(values)] = values[rows]
-        return taken[id(values)]
-
-    def of(column: Column) -> Column:
-        return replace(column, values=at(column.values), missing=None if column.missing is None else at(column.missing))
-
-    part = replace(
-        observed,
-        columns={name: of(column) for name, column in observed.columns.items()},
-        goals=tuple(replace(goal, values=at(goal.values)) for goal in observed.goals),
-        table={name: of(column) for name, column in observed.table.items()},
-        notes=(),
-        order=None if observed.order is None else at(observed.order),
-        keep=None if observed.keep is None else at(observed.keep),
-        ended=None if observed.ended is None else at(observed.ended),
-        trials=None if observed.trials is None else at(observed.trials),
-        origin=None,  # it belongs to all studies
-    )
+    """The observations of some rows, as in `taken`; if there are several objectives, these rows are ranked again."""
+    part = replace(taken(observed, rows), notes=())
     if len(part.goals) == 1:
         return part
     return reordered(replace(part, keep=np.ones(len(part), dtype=bool) if part.keep is None else part.keep))

@@ -18,7 +18,7 @@ from pedanova.data.regions import LONGEST, Region, as_part, between
 from pedanova.errors import QueryError, unknown_name
 from pedanova.measures.question import DEFAULT, HOW, REGION, TARGET, Baseline, PartsOf, Question
 from pedanova.space.parameters import Categorical, Ordinal, Parameter, Space
-from pedanova.space.values import Label, as_real
+from pedanova.space.values import Label, as_real, is_number
 
 KEYS = frozenset({"selection", "target", "region", "good", "baseline", "of", "study"})
 PAPER = "paper"  # the estimator that the page offers beside the baselines
@@ -173,7 +173,7 @@ def labels_by_text(parameter: Parameter) -> dict[str, Label]:
     """The values of a parameter by their text on the page, or {} if the page shows a numeric range."""
     if isinstance(parameter, Categorical):
         labels = parameter.choices
-    elif isinstance(parameter, Ordinal) and not all(is_number(value) for value in parameter.values):
+    elif isinstance(parameter, Ordinal) and not all(map(is_number, parameter.values)):
         labels = parameter.values
     else:
         return {}
@@ -181,12 +181,8 @@ def labels_by_text(parameter: Parameter) -> dict[str, Label]:
     return plain if len(plain) == len(labels) else {repr(label): label for label in labels}  # such as "1" and 1
 
 
-def is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 def _number(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(as_real(value)):
+    if not is_number(value) or not math.isfinite(as_real(value)):
         raise QueryError(f"{name}: {_brief(value)} must be a number")
     return as_real(value)
 

@@ -19,7 +19,7 @@ from pedanova.sources.logs.trials import Trial, budget_rule, folder_meant, holds
 from pedanova.sources.reader import has, read_json
 from pedanova.sources.spaces.described import as_choices, as_range, if_understood
 from pedanova.space.parameters import Categorical, Domain, Space
-from pedanova.space.values import Condition, as_conditions
+from pedanova.space.values import Condition, as_conditions, is_number
 
 STATES = {"COMPLETED": "COMPLETE", "STOPPED": "PRUNED", "INVALID": "FAIL", "FAILED": "FAIL"}
 EPOCHS = "tuner/epochs"  # the budget of a trial in Hyperband
@@ -92,7 +92,7 @@ def _trial(entry: Dict, space: Space | None) -> Trial:
         name: best for name, metric in _metrics(entry).items() if (best := _best(metric)) is not None
     }
     score = entry.get("score")
-    results["score"] = score if _is_number(score) else math.nan
+    results["score"] = score if is_number(score) else math.nan
     epochs = {EPOCHS: values[EPOCHS]} if EPOCHS in values else {}
     state = STATES.get(str(entry.get("status")), "RUNNING")
     return Trial(params, results, state, {"trial": str(entry.get("trial_id", ""))} | epochs)
@@ -117,7 +117,7 @@ def _means(metric: Dict) -> Iterator[tuple[Any, float]]:
     seen = metric.get("observations")
     for step in seen if isinstance(seen, list) else ():
         values = step.get("value") if isinstance(step, dict) else None
-        numbers = [value for value in values if _is_number(value)] if isinstance(values, list) else []
+        numbers = [value for value in values if is_number(value)] if isinstance(values, list) else []
         if numbers:
             mean = math.fsum(numbers) / len(numbers) if all(map(math.isfinite, numbers)) else sum(numbers)
             yield step.get("step"), mean
@@ -126,17 +126,13 @@ def _means(metric: Dict) -> Iterator[tuple[Any, float]]:
 def _points(entries: list[Dict], name: str) -> Iterator[Point]:
     for row, entry in enumerate(entries):
         for step, mean in _means(_metrics(entry).get(name, {})):
-            if _is_number(step):
+            if is_number(step):
                 yield row, float(step), mean
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _objective(entries: list[Dict]) -> tuple[str, Direction | None]:
     """The metric that Keras Tuner used as the score, and its direction; "score" if the metric is unknown."""
-    scored = [entry for entry in entries if _is_number(entry.get("score"))]
+    scored = [entry for entry in entries if is_number(entry.get("score"))]
     for name, metric in _metrics(scored[0]).items() if scored else ():
         bests = [_best(_metrics(entry).get(name, {})) for entry in scored]
         pairs = zip(bests, (entry["score"] for entry in scored), strict=True)

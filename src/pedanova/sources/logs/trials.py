@@ -26,6 +26,7 @@ from pedanova.sources.reader import choose, read_json, read_json_rows, read_text
 from pedanova.sources.spaces.described import Described, fit, number_or_nan
 from pedanova.sources.tables.json_text import flatten, spelled_number
 from pedanova.sources.tables.text import parse_text
+from pedanova.space.values import is_number
 
 ENOUGH = 10  # the fewest rows of a budget that is used
 DONE = ("COMPLETE", "SUCCESS")
@@ -148,9 +149,7 @@ def budget_rule(trials: Sequence[Trial], key: str, name: str) -> str | None:
 
 def only_numbers(results: Mapping[str, object]) -> dict[str, object]:
     """The results that are numbers, and so may be objectives; booleans and text are left out."""
-    return {
-        key: value for key, value in results.items() if isinstance(value, int | float) and not isinstance(value, bool)
-    }
+    return {key: value for key, value in results.items() if is_number(value)}
 
 
 def tell(

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from pedanova.base.notes import Note
 from pedanova.errors import SpaceError, listed
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
-from pedanova.space.values import Label, as_label
+from pedanova.space.values import Label, as_label, is_number
 
 Read = TypeVar("Read")
 LOGARITHMIC = ("loguniform", "reciprocal")  # names of SciPy's distributions
@@ -97,8 +97,8 @@ def as_range(low: Any, high: Any, *, whole: bool = False, log: bool = False, ste
 def as_choices(values: Iterable[Any], *, ordered: bool = False) -> Categorical | Ordinal:
     """A categorical domain; an ordinal one if all values are numbers and `ordered` is set."""
     choices = tuple(values)
-    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in choices)
-    return Ordinal(tuple(sorted(set(choices)))) if ordered and numbers else Categorical(choices)
+    numbers = ordered and all(map(is_number, choices))
+    return Ordinal(tuple(sorted(set(choices)))) if numbers else Categorical(choices)
 
 
 def is_law(values: object) -> bool:
@@ -159,7 +159,7 @@ def fit(described: Described, rows: Sequence[Mapping[str, object]]) -> tuple[Spa
 def _points(domain: Domain) -> list[float]:
     """The sorted values of a numeric ordinal; empty for any other domain."""
     values = domain.values if isinstance(domain, Ordinal) else ()
-    numbers = [float(v) for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
+    numbers = [float(v) for v in values if is_number(v)]
     return sorted(numbers) if len(numbers) == len(values) else []
 
 

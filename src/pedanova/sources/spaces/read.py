@@ -40,7 +40,7 @@ from pedanova.space.parameters import (
     as_space,
     parameter_from_dict,
 )
-from pedanova.space.values import LARGEST_INT, Label, as_label, shown
+from pedanova.space.values import LARGEST_INT, Label, as_label, is_number, shown
 
 SUFFIXES = (".json", ".yaml", ".yml")
 UNDER = ("search_space", "param_space", "param_grid", "hyperparameter_space", "space")
@@ -415,7 +415,7 @@ def as_dict(given: object, where: str) -> Mapping[str, Any]:
 
 def as_bound(value: object, given: object, where: str) -> float:
     with suppress(OverflowError):  # a whole number too large for a float
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        if is_number(value) and math.isfinite(value):
             return float(value)
     raise FormatError(f"{where}: {shown(given)} has {shown(value)} instead of a finite number")
 
