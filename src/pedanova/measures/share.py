@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pedanova.base.table import NamedTable, Row
-from pedanova.measures.smoothing import BandedKernel, Kernel, MatrixKernel, Stack, cached_kernel
+from pedanova.measures.smoothing import BandedKernel, Stack, cached_kernel
 from pedanova.space.grid import Block, Reals
 
 ALL = 1.0 - 1e-9  # a larger part counts as everything
@@ -142,17 +142,17 @@ def shares(
     return Shares(odds * divergence, share_of(divergence, noise, odds, n, rows, baseline))
 
 
-def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, Kernel | None]]:
+def kernels_of(width: float | Reals, base: Stack) -> Iterator[tuple[Any, BandedKernel | None]]:
     """Pairs (draws, kernel): the indices of all draws with the same kernel width, and their kernel."""
     cells, each = base.shape[-1], np.unique(width)
     for one in each.tolist():
         some = slice(None) if len(each) == 1 else np.flatnonzero(width == one)
         if one == 0.0:
             yield some, None
-        elif base.dtype == np.float32:
-            yield some, cached_kernel(cells, one) if np.ndim(width) else BandedKernel.of(cells, one)
+        elif base.dtype == np.float32 and np.ndim(width):
+            yield some, cached_kernel(cells, one)
         else:
-            yield some, MatrixKernel.of(one, base)
+            yield some, BandedKernel.of(cells, one, base.dtype)
 
 
 def drawn(stack: Stack, some: Any) -> Stack:

@@ -341,31 +341,8 @@ def _windows(values: Reals, size: int) -> Reals:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MatrixKernel:
-    """The matrix S of one block, without cells that are far from all rows."""
-
-    cells: slice
-    matrix: Stack  # (cells that hold rows, cells that are reached)
-
-    @classmethod
-    def of(cls, width: float, base: Reals) -> MatrixKernel:
-        """The kernel for the cells where `base` (..., cells) is above 0."""
-        full, reach = np.flatnonzero(base.reshape(-1, base.shape[-1]).any(axis=0)), math.ceil(REACH * width)
-        cells = slice(int(full[0]), int(full[-1]) + 1)
-        near = slice(max(0, cells.start - reach), cells.stop + reach)
-        return cls(cells, reflected_matrix(base.shape[-1], width)[cells, near])
-
-    def smooth(self, masses: Stack) -> Stack:
-        return masses[..., self.cells] @ self.matrix
-
-    def squared_smooth(self, masses: Stack) -> Stack:
-        product: Stack = masses[..., self.cells] @ self.matrix**2
-        return product
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class BandedKernel:
-    """The kernel S of one block, applied to many draws at once in single precision; zeros of S are skipped.
+    """The kernel S of one block, applied to many draws at once; zeros of S are skipped.
 
     Single precision is enough for random draws, but it cannot represent small differences from 1. So the difference of
     two densities is smoothed, not each density.
@@ -374,9 +351,9 @@ class BandedKernel:
     bands: tuple[Band, ...]
 
     @classmethod
-    def of(cls, cells: int, width: float) -> BandedKernel:
-        matrix = reflected_matrix(cells, width).astype(np.float32)
-        square, reach = matrix**2, math.ceil(ENOUGH * width) + 1
+    def of(cls, cells: int, width: float, dtype: Any = np.float32) -> BandedKernel:
+        matrix = reflected_matrix(cells, width).astype(dtype, copy=False)
+        square, reach = matrix**2, math.ceil((ENOUGH if dtype == np.float32 else REACH) * width) + 1
         together = TOGETHER if TOGETHER + 2 * reach < cells else cells
         computed = [slice(first, min(first + together, cells)) for first in range(0, cells, together)]
         needed = [slice(max(0, some.start - reach), min(cells, some.stop + reach)) for some in computed]
@@ -393,9 +370,6 @@ class BandedKernel:
         for computed, needed, matrix, square in self.bands:
             np.matmul(masses[..., needed], square if squared else matrix, out=result[..., computed])
         return result
-
-
-Kernel: TypeAlias = MatrixKernel | BandedKernel
 
 
 @lru_cache(maxsize=256)
