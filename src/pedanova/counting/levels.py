@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import distinct
 from pedanova.data.options import NanPolicy
-from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, percent, rank_of, sign_of
+from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, part_in_words, rank_of, sign_of
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
 from pedanova.space.values import items_of
 
@@ -151,7 +151,7 @@ class Levels:
             if self.complete:
                 rank = rank_of(cut.part, int(rows.sum()))
                 return int(np.searchsorted(np.cumsum(rows), rank)) + 1
-            have = ", ".join(percent(part) for part in self.quantiles)
+            have = ", ".join(part_in_words(part) for part in self.quantiles)
             why = "the rows are no longer available" if self.own else "the levels come from another analysis"
             raise LevelsError(
                 f"{cut} cannot be counted, because {why}; choose one of {have}, or analyze the data again with ",

@@ -15,7 +15,7 @@ from pedanova.data.objectives import Goal
 from pedanova.data.row_status import configurations
 from pedanova.data.vocabulary import SPLITS, VALIDATION
 from pedanova.errors import Arg, DataError, listed, unknown_name
-from pedanova.space.grid import mid_ranks
+from pedanova.space.grid import relative_ranks
 
 BLOCK_NAMES = re.compile(
     r"((test|eval|target)[_ ])?(data[_ ]?set|instance|problem|benchmark|task)s?([_ ]?(name|id|file))?", re.IGNORECASE
@@ -83,7 +83,7 @@ def ranked_within(
         rows = rows[np.argsort(groups[rows], kind="stable")]
         for block in np.split(rows, np.flatnonzero(np.diff(groups[rows])) + 1):
             codes, times = np.unique(goal.values[block], return_inverse=True, return_counts=True)[1:]
-            places[block] = mid_ranks(times)[codes]
+            places[block] = relative_ranks(times)[codes]
         name = goal.name if len(goals) > 1 else f"rank of {goal.name} within {listed(list(blocks))}"
         ranked.append(replace(goal, name=name, values=places))
     words = f"ranks are taken within each of {count:,} blocks ({listed(list(blocks))}), because results of different "

@@ -41,7 +41,7 @@ class Quantile:
     part: Fraction
 
     def __str__(self) -> str:
-        return f"the best {percent(self.part)}"
+        return f"the best {part_in_words(self.part)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ class Region:
         if self.kind == "quantile":
             high = Fraction(1 if self.high is None else self.high)
             if not self.low:
-                return "all rows" if self.is_all else f"the best {percent(high)}"
-            return f"the rows between the best {percent(Fraction(self.low))} and the best {percent(high)}"
+                return "all rows" if self.is_all else f"the best {part_in_words(high)}"
+            return f"the rows between the best {part_in_words(Fraction(self.low))} and the best {part_in_words(high)}"
         if self.low == self.high:
             return f"rows with objective = {_shown(self.low)}"
         if self.low is None:
@@ -293,7 +293,7 @@ def rank_of(part: Fraction, rows: int) -> int:
     return -(-part.numerator * rows // part.denominator)
 
 
-def percent(part: Fraction) -> str:
+def part_in_words(part: Fraction) -> str:
     return f"{float(part * 100):.6g} %"
 
 

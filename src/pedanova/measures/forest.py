@@ -21,7 +21,7 @@ from pedanova.base.table import Printed
 from pedanova.base.threads import as_threads, spread
 from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
-from pedanova.data.regions import Direction, Region, as_part, percent, rank_of, sign_of
+from pedanova.data.regions import Direction, Region, as_part, part_in_words, rank_of, sign_of
 from pedanova.errors import Arg, DataError, MissingLibraryError, QueryError
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable, ratio_of
@@ -292,7 +292,7 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
         return clipped
     if clipped.min() == clipped.max():
         raise QueryError(
-            f"clip: the best {percent(part)} of {len(rows):,} rows all have {name!r} = {clipped[0]:g}; "
+            f"clip: the best {part_in_words(part)} of {len(rows):,} rows all have {name!r} = {clipped[0]:g}; "
             "choose a larger quantile"
         )
     return clipped

@@ -119,7 +119,7 @@ class Grid:
         return cells
 
 
-def mid_ranks(mass: NDArray[Any]) -> Reals:
+def relative_ranks(mass: NDArray[Any]) -> Reals:
     """(cells,) The part of the mass below the middle of each cell; `mass` (cells,) is mostly the rows by cell."""
     ranks: Reals = (np.cumsum(mass) - mass / 2.0) / mass.sum()
     return ranks
@@ -127,13 +127,13 @@ def mid_ranks(mass: NDArray[Any]) -> Reals:
 
 def waves(mass: NDArray[Any], count: int) -> Reals:
     """(cells, count) Cosines of the ranks of rows: wave k has k half-periods."""
-    functions: Reals = np.sqrt(2.0) * np.cos(np.pi * np.outer(mid_ranks(mass), np.arange(1, count + 1)))
+    functions: Reals = np.sqrt(2.0) * np.cos(np.pi * np.outer(relative_ranks(mass), np.arange(1, count + 1)))
     return functions
 
 
 def quantile_groups(mass: NDArray[Any], most: int) -> NDArray[np.int64]:
     """(cells,) Groups of neighbouring cells with similar masses: numbers from 0 to at most `most` - 1."""
-    return np.minimum((mid_ranks(mass) * most).astype(np.int64), most - 1)
+    return np.minimum((relative_ranks(mass) * most).astype(np.int64), most - 1)
 
 
 def grid_of(parameter: Parameter) -> Grid:

@@ -22,8 +22,7 @@ from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.history import ROW, History, history_of
 from pedanova.data.observations import Observations
 from pedanova.data.options import as_flag, check_choice
-from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts
-from pedanova.data.regions import percent as part_in_words
+from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts, part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
 from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
 from pedanova.measures.densities import Densities, PairDensity, pair_density

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.notes import gathered
 from pedanova.base.threads import RESULTS
-from pedanova.data.regions import Region, percent
+from pedanova.data.regions import Region, part_in_words
 from pedanova.errors import PedanovaError, QueryError
 from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.bins import Bins
@@ -280,7 +280,7 @@ def bands_of(a: TrialData, question: Question, rows: TrialData, asking: Question
         part = f"{known}{' of these rows' * (own and not known.is_all)}"
         chip, said = part.removeprefix("the "), f"is in {part}{f' ({limit})' * bool(limit)}"
         if known.kind == "quantile" and known.low:
-            chip = f"{percent(Fraction(known.low))} to {percent(Fraction(known.high or 1))}{' of these rows' * own}"
+            chip = f"{part_in_words(Fraction(known.low))} to {part_in_words(Fraction(known.high or 1))}{' of these rows' * own}"
         if known.kind == "value":
             chip, said, limit = limit, f"has {limit}", ""
         bands[name] = {"words": chip, "limit": limit, "reached": said, "ends": ends}

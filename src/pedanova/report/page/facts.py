@@ -21,7 +21,7 @@ from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
 from pedanova.data.history import ROW
 from pedanova.data.history import order_of as order_of_trials
-from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, percent
+from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, part_in_words
 from pedanova.errors import LevelsError, QueryError
 from pedanova.measures.bins import Bins, bins_of
 from pedanova.measures.densities import Densities, drawing_of
@@ -101,7 +101,7 @@ def ladder_of(
         with suppress(LevelsError):  # not counted, and the rows are not available
             rung = _rung(a, reach, part)
             (rungs if rung.rows >= least else few).append(rung)
-    names = ", ".join(percent(rung.part) for rung in few)
+    names = ", ".join(part_in_words(rung.part) for rung in few)
     words = f"the sliders do not offer the best {names}, because a target needs at least {least} rows"
     notes = [Note("question", words)] if few else []
     rungs += [_rung(a, reach, part) for part in needed]
@@ -130,7 +130,7 @@ def _distinct(rungs: list[Rung], needed: set[Fraction], notes: list[Note]) -> La
         else:
             kept.append(rung)
     if same:
-        names = ", ".join(percent(part) for part in sorted(same))
+        names = ", ".join(part_in_words(part) for part in sorted(same))
         words = f"the sliders do not offer the best {names}, because another step already selects the same rows"
         notes = [*notes, Note("question", words)]
     return Ladder(tuple(kept), tuple(notes))

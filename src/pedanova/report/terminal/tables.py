@@ -23,8 +23,7 @@ from pedanova.base.terminal import (
     width_of,
     wrapped,
 )
-from pedanova.data.regions import LEAST_TARGET
-from pedanova.data.regions import percent as part_in_words
+from pedanova.data.regions import LEAST_TARGET, part_in_words
 from pedanova.errors import Arg, Word, listed
 from pedanova.measures.importance import NEVER, Importance, Importances, is_faint, known_percent, marked_share
 from pedanova.measures.questions.ask import Comparison, Profile, chosen_places
