@@ -280,7 +280,8 @@ def bands_of(a: TrialData, question: Question, rows: TrialData, asking: Question
         part = f"{known}{' of these rows' * (own and not known.is_all)}"
         chip, said = part.removeprefix("the "), f"is in {part}{f' ({limit})' * bool(limit)}"
         if known.kind == "quantile" and known.low:
-            chip = f"{part_in_words(Fraction(known.low))} to {part_in_words(Fraction(known.high or 1))}{' of these rows' * own}"
+            first, last = (part_in_words(Fraction(end)) for end in (known.low, known.high or 1))
+            chip = f"{first} to {last}{' of these rows' * own}"
         if known.kind == "value":
             chip, said, limit = limit, f"has {limit}", ""
         bands[name] = {"words": chip, "limit": limit, "reached": said, "ends": ends}
