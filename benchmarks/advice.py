@@ -4,6 +4,7 @@
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py win --data DATA_DIR --out win.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py stop --data DATA_DIR --out stop.jsonl --seeds 20 --jobs 2
+    python benchmarks/advice.py front --out front.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py tell --out gains.jsonl
 
 Cases that are in the file already are not run again, so a run may be stopped and taken up. Without --data only
@@ -27,6 +28,7 @@ from shared import append_records, by_tpe, options_of, read_records, words
 
 # isort: split
 import numpy as np
+from front import FRONTS, WAYS, front_case, tell_front
 from samples import drawn_evenly, kept_truth, suggested
 from tables import TABLES, TableWorld, read_table
 from worlds import WORLDS
@@ -408,7 +410,7 @@ def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Re
 def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
     tables = [name for name in TABLES if options.data and (Path(options.data) / f"{name}.json").exists()]
     functions = NEXT_FUNCTIONS if options.part in ("next", "win") else FUNCTIONS
-    names = options.problems or [*functions, *tables]
+    names = options.problems or ([*FRONTS] if options.part == "front" else [*functions, *tables])
     for seed in range(options.first, options.first + options.seeds):
         for name in names:
             if options.part == "gains":
@@ -416,6 +418,8 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
                 yield from ((gains_case, name, options.data, seed, *way) for way in ways)
             elif options.part == "next":
                 yield from ((next_case, name, options.data, seed, way) for way in ("random", "know"))
+            elif options.part == "front":
+                yield from ((front_case, name, None, seed, way) for way in WAYS)
             elif options.part == "win":
                 yield win_case, name, options.data, seed
             else:
@@ -440,6 +444,7 @@ def run_all(options: Any) -> None:
 def tell(options: Any) -> None:
     records = read_records(options.out)
     kinds = {"gains_case": tell_gains, "next_case": tell_next, "win_case": tell_win, "stop_case": tell_stop}
+    kinds["front_case"] = tell_front
     for kind, tell_them in kinds.items():
         some = [record for record in records if json.loads(record["key"])[0] == kind]
         if some:
@@ -508,7 +513,7 @@ def tell_gains(records: Sequence[Record]) -> None:
 
 def main() -> None:
     parser = options_of(__doc__)
-    parser.add_argument("part", choices=("gains", "next", "win", "stop", "tell"))
+    parser.add_argument("part", choices=("gains", "next", "win", "stop", "front", "tell"))
     parser.add_argument("--data", help="the folder of complete tables")
     parser.add_argument("--out", type=Path, default=Path("advice.jsonl"))
     parser.add_argument("--problems", type=words)

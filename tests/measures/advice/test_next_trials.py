@@ -14,6 +14,7 @@ import pytest
 import pedanova as pa
 from pedanova.base.digits import short
 from pedanova.errors import LevelsError, QueryError
+from pedanova.measures.advice.next_trials import hypervolume_gain, open_boxes
 
 SPACE = {
     "kind": pa.Categorical(["sgd", "adam"]),
@@ -221,3 +222,80 @@ def test_the_best_of_many_noisy_trials_is_hard_to_beat() -> None:
     noisy = {**table, "loss": table["loss"] + 3.0 * np.random.default_rng(0).normal(size=150)}
     hard = pa.analyze(noisy, "loss", space=SPACE, direction="min").next_trials(4, "win")
     assert max(map(chance_of, hard)) < 0.2 < 0.8 < max(map(chance_of, easy))
+
+
+def two(rows: int, seed: int = 0) -> tuple[dict[str, Any], Any]:
+    """Trials of two objectives whose true front is the quarter of a circle at b = c = 0.5, and their losses."""
+    table = dict(zip("abc", np.random.default_rng(seed).random((3, rows)), strict=True))
+    return table, front_losses(table)
+
+
+def front_losses(table: dict[str, Any]) -> Any:
+    a, b, c = (np.asarray(table[name]) for name in "abc")
+    reach = 1 + (b - 0.5) ** 2 + (c - 0.5) ** 2
+    return np.stack([reach * np.cos(a * np.pi / 2), reach * np.sin(a * np.pi / 2)], axis=1)
+
+
+def area(losses: Any) -> float:
+    """The hypervolume below the corner (1.5, 1.5)."""
+    losses = losses[(losses < 1.5).all(axis=1)]
+    losses = losses[np.argsort(losses[:, 0])]
+    lowest = np.minimum.accumulate(np.r_[1.5, losses[:, 1]])
+    return float(((1.5 - losses[:, 0]) * -np.diff(lowest)).sum())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_with_two_objectives_the_front_moves_more_than_by_random_trials(seed: int) -> None:
+    """The first objective is maximised and shifted; neither changes anything."""
+    table, losses = two(40, seed)
+    shown = {**table, "gain": 100 - losses[:, 0], "cost": losses[:, 1]}
+    a = pa.analyze(shown, ["gain", "cost"], direction=["max", "min"], space=dict.fromkeys("abc", pa.Float(0, 1)))
+    proposed = a.next_trials(10, "win")
+    found = front_losses({name: [trial.values[name] for trial in proposed] for name in "abc"})
+    assert area(np.vstack([losses, found])) > area(np.vstack([losses, two(20, seed + 9)[1]]))
+    for trial, first in zip(proposed, found[:, 0], strict=True):
+        assert trial.expected is None
+        assert list(trial.predicted) == ["gain", "cost"]
+        assert abs(trial.predicted["gain"][0] - (100 - first)) < 0.1
+        assert trial.predicted["cost"][1] <= trial.predicted["cost"][0] <= trial.predicted["cost"][2]
+        assert "extends the Pareto front with" in trial.reason
+    assert np.mean([trial.better for trial in proposed]) > 0.5
+    spread = found[:, 0].max() - found[:, 0].min()
+    assert spread > 0.3  # a batch is spread along the front
+    both = a.next_trials(4)
+    assert list(both.to_dict())[-4:] == ["pedanova_next", "expected gain", "expected cost", "reason"]
+    assert [trial.goal for trial in both] == ["know", "win", "know", "win"]
+
+
+def test_proposals_for_two_objectives_avoid_what_fails() -> None:
+    table, losses = two(80)
+    losses[table["b"] > 0.6] = np.nan
+    a = pa.analyze({**table, "f": losses[:, 0], "g": losses[:, 1]}, ["f", "g"], direction="min")
+    proposed = a.next_trials(10, "win")
+    assert sum(trial.values["b"] > 0.6 for trial in proposed) <= 2
+    assert all(trial.succeeds is not None for trial in proposed)
+    assert any("trials fail, mostly at b" in note for note in proposed.notes)
+
+
+@pytest.mark.parametrize("objectives", [1, 2, 3])
+def test_expected_hypervolume_agrees_with_sampling(objectives: int) -> None:
+    rng = np.random.default_rng(objectives)
+    front, mean, deviation = rng.normal(size=(5, objectives)), rng.normal(size=objectives), rng.random(objectives) + 0.2
+    boxes = np.array(open_boxes(front, front.max(axis=0) + 1))
+    points = rng.normal(size=(4000, objectives)) * 2
+    inside = ((points[:, None] > boxes[..., 0]) & (points[:, None] <= boxes[..., 1])).all(axis=2).sum(axis=1)
+    open_ones = (points <= front.max(axis=0) + 1).all(axis=1) & ~(front[:, None] < points).all(axis=2).any(axis=0)
+    if objectives > 1:
+        assert np.array_equal(inside, open_ones.astype(int))  # disjoint, and complete
+    drawn = mean + deviation * rng.normal(size=(40_000, objectives))
+    volumes = np.clip(boxes[..., 1] - np.maximum(boxes[..., 0], drawn[:, None]), 0, None).prod(axis=2).sum(axis=1)
+    found = hypervolume_gain(boxes, [(mean[[j]], deviation[[j]]) for j in range(objectives)])
+    assert found[0] == pytest.approx(volumes.mean(), rel=0.1)
+
+
+def test_more_than_three_objectives_are_refused() -> None:
+    table, losses = two(60)
+    names = {f"f{j}": losses[:, j % 2] + j * table["c"] for j in range(4)}
+    a = pa.analyze({**table, **names}, list(names), direction="min")
+    with pytest.raises(QueryError, match="at most 3 objectives, not 4"):
+        a.next_trials(2)

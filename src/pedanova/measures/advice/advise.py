@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pedanova.base.digits import percent
 from pedanova.base.notes import Note
+from pedanova.base.threads import RESULTS
 from pedanova.data.column import Mask, as_column
+from pedanova.data.objectives import Goal as Objective
 from pedanova.data.options import check_choice
 from pedanova.data.regions import rows_in_box
 from pedanova.errors import Arg, PedanovaError, QueryError
@@ -28,10 +30,12 @@ from pedanova.measures.advice.needed import (
     with_intervals,
 )
 from pedanova.measures.advice.next_trials import (
+    MOST_OBJECTIVES,
     NEAR_ROWS,
     Goal,
     NextTrial,
     NextTrials,
+    Objectives,
     allowed,
     check_movable,
     choose_next,
@@ -59,9 +63,6 @@ BEST_RUN = 200  # the number of best rows that are candidates for the best confi
 
 def model_at_hand(data: TrialData) -> tuple[RowModel, list[Note]]:
     """The model of all rows; if there are too many rows, the model of a random sample, and a note."""
-    if data.levels.several:
-        first = data.objective.split(", ")[0]
-        raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
     data.observed()  # raises an error if the rows are not available
     model, notes = data.row_model, []
     if data.rows > MANY_ROWS:
@@ -227,51 +228,79 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     near = neighbours(rules, run_settings(part, rules)[:NEAR_ROWS], rng)[: 0 if goal == "know" else None]
     near, points = (distinct(allowed(rules, some, kept, within), run) for some in (near, points))
     candidates = distinct(np.concatenate([near, points[: max(MOST_CANDIDATES, 2 * many)]]), run)
+    check_enough(candidates, number, many, within)
+    ranking, objectives = model.process(seed), objectives_of(data, part, seed)
+    if ranking is None or objectives is None:
+        notes.append(Note("answer", "too few different trials for a model: the proposals are drawn uniformly"))
+        trials = [NextTrial(present(one), "know", "drawn evenly") for one in rules.values(candidates[:many])]
+        return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
+    why = doubt_about(data, model, seed)
+    if why:
+        notes.append(
+            Note("answer", f"the model is not reliable yet ({why}), so every second proposal is unlike every trial")
+        )
+    success = success_of(data) if part.around is None else None
+    chances = np.ones(len(candidates)) if success is None else success.chance(candidates)
+    notes += failure_notes(data) if part.around is None else []
+    even = slice(len(near), None)
+    chosen = choose_next(ranking, objectives, run, candidates, goals, even=even, gaps=bool(why), chances=chances)
+    places = [place for place, *_ in chosen]
+    predicted = objectives.predict(candidates[places], rng)
+    better = objectives.chance_of_new(candidates[places], rng) * chances[places]
+    succeeds = [None] * many if success is None else chances[places].tolist()
+    rows = zip(rules.values(candidates[places]), chosen, predicted, succeeds, better.tolist(), strict=True)
+    trials = [
+        NextTrial(present(one), way, reason or objectives.reason(wins), some, chance, wins)
+        for one, (_, way, reason), some, chance, wins in rows
+    ]
+    return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
+
+
+def check_enough(candidates: Settings, number: object, many: int, within: object) -> None:
     if within is not None and not len(candidates):
         raise QueryError(Arg("within", within), " contains no new configuration; allow more values")
     if len(candidates) < many:
         raise QueryError(
             Arg("number", number), f" is too large: only {len(candidates):,} configurations are left to run"
         )
-    fitted = model.fitted(seed) if len(model.rows) >= FEWEST_ROWS else None
-    objective = model.process(seed)
-    if objective is None:
-        notes.append(Note("answer", "too few different trials for a model: the proposals are drawn uniformly"))
-        trials = [NextTrial(present(one), "know", "drawn evenly", None, None, None) for one in rules.values(candidates)]
-        return NextTrials(tuple(trials[:many]), tuple(rules.names), tuple(notes))
-    trusted = fitted is not None and not fitted.objection
-    if not trusted:
-        why = f"only {len(model.rows)} rows" if fitted is None else fitted.objection
-        notes.append(
-            Note("answer", f"the model is not reliable yet ({why}), so every second proposal is unlike every trial")
-        )
-    best = float(objective.process.predict(objective.embed(run)).min())
-    success = success_of(data) if part.around is None else None
-    chances = np.ones(len(candidates)) if success is None else success.chance(candidates)
-    notes += failure_notes(data) if part.around is None else []
-    even = slice(len(near), None)
-    chosen = choose_next(objective, candidates, goals, best, even=even, gaps=not trusted, chances=chances)
-    places = [place for place, *_ in chosen]
-    drawn = data.levels.sign * objective.draw(candidates[places], DRAWS, rng)
-    ends = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).T.tolist()
-    better = np.mean(objective.observe(candidates[places], DRAWS, rng) < part.few.signed.min(), axis=0)
-    better, succeeds = better * chances[places], chances[places].tolist()
-    wins = [f"better than the best trial so far with {in_percent(float(one))} probability" for one in better]
-    rows = zip(rules.values(candidates[places]), chosen, wins, ends, succeeds, better, strict=True)
-    trials = [
-        NextTrial(
-            present(one), way, why or win, m, low, high, None if success is None else chance, float(chance_to_win)
-        )
-        for one, (_, way, why), win, (low, m, high), chance, chance_to_win in rows
-    ]
-    return NextTrials(tuple(trials), tuple(rules.names), tuple(notes))
 
 
-def in_percent(probability: float) -> str:
-    """A probability in percent; no sample out of 96 does not mean that the probability is 0, nor all that it is 1."""
-    if probability > 1.0 - 1.0 / DRAWS:
-        return "more than 99 %"
-    return "less than 1 %" if probability < 1.0 / DRAWS else percent(probability)
+def models_of(data: TrialData, model: RowModel) -> dict[str, RowModel]:
+    """For each objective, the model of the same rows as `model`, which is the model of their order."""
+    goals = data.observed().goals
+    if len(goals) == 1:
+        return {goals[0].name: model}
+
+    def alone(goal: Objective) -> RowModel:
+        signed = goal.sign * goal.values[model.few.rows].astype(np.float64)
+        worst = np.isnan(signed) | np.isinf(model.few.signed)
+        return RowModel(model.space, replace(model.few, signed=np.where(worst, np.inf, signed)))
+
+    return {goal.name: RESULTS.get(model, ("goal", goal.name), partial(alone, goal)) for goal in goals}
+
+
+def objectives_of(data: TrialData, part: RowModel, seed: int) -> Objectives | None:
+    """The Gaussian processes of all objectives, and the results of the trials; None without such a process."""
+    goals = data.observed().goals
+    if len(goals) > MOST_OBJECTIVES:
+        few = f"at most {MOST_OBJECTIVES} objectives, not {len(goals)}"
+        raise QueryError(f"next trials need {few}; analyze fewer objectives, or use .alone({goals[0].name!r})")
+    fitted = [model.process(seed) for model in models_of(data, part.around or part).values()]
+    models = tuple(model for model in fitted if model is not None)
+    if len(models) < len(goals):
+        return None
+    results = np.stack([model.few.signed for model in models_of(data, part).values()], axis=1)
+    return Objectives(tuple(goal.name for goal in goals), np.array([goal.sign for goal in goals]), models, results)
+
+
+def doubt_about(data: TrialData, model: RowModel, seed: int) -> str:
+    """Why a model is not reliable; empty if the models of all objectives are."""
+    if len(model.rows) < FEWEST_ROWS:
+        return f"only {len(model.rows)} rows"
+    models = models_of(data, model)
+    doubts = {name: one.fitted(seed).objection for name, one in models.items()}
+    named = [why if len(models) == 1 else f"{name}: {why}" for name, why in doubts.items() if why]
+    return "; ".join(named)
 
 
 def present(values: Mapping[str, Label | None]) -> dict[str, Label]:

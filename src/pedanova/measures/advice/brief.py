@@ -13,7 +13,8 @@ from pedanova.base.table import Cell, Printed, Table, finite
 from pedanova.base.terminal import printable, shorten
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
-from pedanova.measures.advice.advise import gains_of, in_percent, needed_of, next_trials_of
+from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
+from pedanova.measures.advice.next_trials import in_percent
 from pedanova.measures.importance import Importances, beats_chance
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of, trial_table

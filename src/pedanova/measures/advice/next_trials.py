@@ -1,21 +1,24 @@
 """Choose configurations to run next: to learn more about the ranking, to find better ones, or both.
 
 To learn about the ranking, choose configurations that are hard to assign to the best tenth or to the rest (the straddle
-rule). To find better ones, choose configurations with the largest expected improvement. After each choice, the model
-becomes less uncertain about similar configurations.
+rule). To find better ones, choose configurations with the largest expected improvement: of the best value, or, with
+several objectives, of the hypervolume that the Pareto front dominates. After each choice, the models become less
+uncertain about similar configurations, and the chosen configuration counts as a trial with the predicted results.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from pedanova.base.digits import percent, short
+from pedanova.base.kernel.pareto import ranks_of
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
@@ -24,6 +27,7 @@ from pedanova.data.records import MARK
 from pedanova.data.regions import RowSet, as_rows
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.configurations import Rules
+from pedanova.measures.advice.gains import DRAWS
 from pedanova.measures.distributions import NORMAL, normal_below
 from pedanova.measures.question import TARGET
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings
@@ -32,8 +36,10 @@ from pedanova.space.parameters import Moving
 from pedanova.space.values import Label
 
 Goal: TypeAlias = Literal["know", "win", "both"]
+Prediction: TypeAlias = Mapping[str, tuple[float, float, float]]
 STEP = 0.15  # standard deviation of a step, as a part of the range
 SOUND = 0.9  # the least probability of success of a proposed trial
+MOST_OBJECTIVES = 3  # of a hypervolume
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
@@ -49,12 +55,15 @@ class NextTrial:
         The purpose of the trial: ``know`` or ``win``.
     reason
         Why the trial was chosen, in words.
+    predicted
+        For each objective, the prediction and the ends of its 95 % interval; empty without a model.
     expected, low, high
-        The predicted objective with a 95 % interval; None without a model.
+        The prediction of the only objective; None with several objectives, and without a model.
     succeeds
         The probability that the trial does not fail; None if hardly any trial failed.
     better
-        The probability that its result is better than the best result so far; None without a model.
+        The probability that its result is better than the best result so far; with several objectives, that it extends
+        the Pareto front, because no trial so far is at least as good in all objectives. None without a model.
 
     Examples
     --------
@@ -67,11 +76,24 @@ class NextTrial:
     values: Mapping[str, Label]
     goal: str
     reason: str
-    expected: float | None
-    low: float | None
-    high: float | None
+    predicted: Prediction = field(default_factory=dict)
     succeeds: float | None = None
     better: float | None = None
+
+    @property
+    def expected(self) -> float | None:
+        return self._only(0)
+
+    @property
+    def low(self) -> float | None:
+        return self._only(1)
+
+    @property
+    def high(self) -> float | None:
+        return self._only(2)
+
+    def _only(self, place: int) -> float | None:
+        return next(iter(self.predicted.values()))[place] if len(self.predicted) == 1 else None
 
     @property
     def attributes(self) -> dict[str, str]:
@@ -116,7 +138,15 @@ class NextTrials(Table):
     def to_dict(self) -> dict[str, list[Cell]]:
         columns: dict[str, list[Cell]] = {n: [row.values.get(n) for row in self.rows] for n in self.parameters}
         columns[MARK] = [row.goal for row in self.rows]
-        return columns | {"expected": [row.expected for row in self.rows], "reason": [row.reason for row in self.rows]}
+        for title, name in self._expectations.items():
+            columns[title] = [row.predicted[name][0] if name in row.predicted else None for row in self.rows]
+        return columns | {"reason": [row.reason for row in self.rows]}
+
+    @property
+    def _expectations(self) -> dict[str, str]:
+        """The titles of the columns of predictions, and their objectives."""
+        names = list(self.rows[0].predicted) if self.rows else []
+        return {f"expected {name}": name for name in names} if len(names) > 1 else {"expected": "".join(names)}
 
     def to_json(self) -> str:
         """The trials as a JSON list. Each trial is an object with its values and ``pedanova_next``."""
@@ -125,17 +155,18 @@ class NextTrials(Table):
     def printed(self) -> Printed:
         names = [TableColumn(n, [short(row.values.get(n)) for row in self.rows], "words") for n in self.parameters]
         chance = self.column("succeeds", lambda row: "" if row.succeeds is None else percent(row.succeeds))
+        expected = []
+        for title, name in self._expectations.items():
+            cells = [row.predicted.get(name) for row in self.rows]
+            expected.append(TableColumn(title, [short(one[0]) if one else "" for one in cells]))
+            spans = [f"{short(one[1])} to {short(one[2])}" if one else "" for one in cells]
+            expected.append(TableColumn("95 % interval", spans))
         return [
             *names,
-            self.column("expected", lambda row: short(row.expected)),
-            self.column("95 % interval", interval_of),
+            *expected,
             *([chance] if any(row.succeeds is not None for row in self.rows) else []),
             self.column("why", lambda row: row.reason, kind="words"),
         ]
-
-
-def interval_of(trial: NextTrial) -> str:
-    return "" if trial.low is None else f"{short(trial.low)} to {short(trial.high)}"
 
 
 def allowed(rules: Rules, settings: Settings, kept: Mapping[str, Mask], within: object) -> Settings:
@@ -177,11 +208,73 @@ def distinct(settings: Settings, run: Settings) -> Settings:
     return np.array(rows, dtype=np.int32).reshape(len(rows), settings.shape[1])
 
 
+def in_percent(probability: float) -> str:
+    """A probability in percent; no sample out of 96 does not mean that the probability is 0, nor all that it is 1."""
+    if probability > 1.0 - 1.0 / DRAWS:
+        return "more than 99 %"
+    return "less than 1 %" if probability < 1.0 / DRAWS else percent(probability)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Objectives:
+    """Models and results of all objectives; with one objective, `models` has one model."""
+
+    names: tuple[str, ...]
+    signs: Reals  # (objectives,) -1 if an objective is maximised
+    models: tuple[ObjectiveModel, ...]
+    results: Reals  # (rows, objectives) of the trials so far; lower is better
+
+    def predict(self, settings: Settings, rng: np.random.Generator) -> list[Prediction]:
+        """For each configuration: by objective, the median and the ends of the 95 % interval."""
+        each = []
+        for sign, model in zip(self.signs, self.models, strict=True):
+            drawn = sign * model.draw(settings, DRAWS, rng)
+            low, middle, high = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).tolist()
+            each.append(list(zip(middle, low, high, strict=True)))
+        return [dict(zip(self.names, one, strict=True)) for one in zip(*each, strict=True)]
+
+    def chance_of_new(self, settings: Settings, rng: np.random.Generator) -> Reals:
+        """(configurations,) The probability that no trial so far is at least as good in all objectives."""
+        drawn = np.stack([model.observe(settings, DRAWS, rng) for model in self.models], axis=-1)
+        beaten = np.zeros(drawn.shape[:-1], dtype=bool)
+        for result in self.results[ranks_of(self.results) == 0]:
+            beaten |= (result <= drawn).all(axis=-1)
+        return np.asarray(1.0 - beaten.mean(axis=0))
+
+    def reason(self, chance: float) -> str:
+        """Why a trial is run that is better, or extends the front, with this probability."""
+        what = "better than the best trial so far" if len(self.names) == 1 else "extends the Pareto front"
+        return f"{what} with {in_percent(chance)} probability"
+
+
+class CandidateScores:
+    """The scores of all candidates by one model; the deviations shrink with every candidate that is chosen."""
+
+    def __init__(self, model: ObjectiveModel, candidates: Settings) -> None:
+        self._process = model.process
+        self._scores = model.process.jointly(model.embed(candidates))
+        self._known: list[Reals] = []  # (candidates,) each: how much a chosen candidate reveals about the others
+        self.mean = self._scores.mean
+        self.variance = self._scores.variance
+
+    @property
+    def deviation(self) -> Reals:
+        return np.sqrt(np.maximum(self.variance, 1e-12))
+
+    def observe(self, place: int) -> None:
+        """Candidate number `place` will be run."""
+        noise = self._process.noise * self._process.scale
+        column = self._scores.covariance(place) - sum(one * one[place] for one in self._known)
+        self._known.append(column / math.sqrt(column[place] + noise + 1e-9))
+        self.variance = self.variance - self._known[-1] ** 2
+
+
 def choose_next(
-    model: ObjectiveModel,
+    ranking: ObjectiveModel,
+    objectives: Objectives,
+    run: Settings,
     candidates: Settings,
     goals: list[str],
-    best: float,
     *,
     even: slice,
     gaps: bool,
@@ -189,50 +282,86 @@ def choose_next(
 ) -> list[tuple[int, str, str]]:
     """Choose one candidate for each goal; return its index, the goal, and the reason in words (empty for ``win``).
 
-    `even` is the slice of candidates that are spread evenly over the space. If `gaps` is True and the goal is ``know``,
-    every second choice is the most uncertain candidate. `chances` (candidates,) are the probabilities of success:
-    improvements are weighed by them, and candidates that probably fail are chosen only if too few others are left.
+    `ranking` is the model of the order of the trials, `run` are the trials so far. `even` is the slice of candidates
+    that are spread evenly over the space. If `gaps` is True and the goal is ``know``, every second choice is the most
+    uncertain candidate. `chances` (candidates,) are the probabilities of success: improvements are weighed by them, and
+    candidates that probably fail are chosen only if too few others are left.
     """
-    process = model.process
-    scores = process.jointly(model.embed(candidates))
-    mean, variance = scores.mean, scores.variance
-    deviation = np.sqrt(np.maximum(variance, 1e-12))
+    scores = {id(model): CandidateScores(model, candidates) for model in (ranking, *objectives.models)}
+    order, each = scores[id(ranking)], [scores[id(model)] for model in objectives.models]
+    front = np.stack([model.process.predict(model.embed(run)) for model in objectives.models], axis=1)
     some = even if len(candidates[even]) else slice(None)
-    edge = float(np.quantile(mean[some, None] + deviation[some, None] * QUANTILES, TARGET))
-    noise = process.noise * process.scale
+    edge = float(np.quantile(order.mean[some, None] + order.deviation[some, None] * QUANTILES, TARGET))
     left = np.ones(len(candidates), dtype=bool)
     chosen: list[tuple[int, str, str]] = []
-    known: list[Reals] = []  # (candidates,) each: how much a chosen candidate reveals about the others
     for number, goal in enumerate(goals):
-        deviation = np.sqrt(np.maximum(variance, 1e-12))
+        deviation = order.deviation
         fill = goal == "know" and gaps and number % 2 == 1
         if fill:
             worth = deviation
         elif goal == "know":
-            worth = NORMAL * deviation - np.abs(mean - edge)
+            worth = NORMAL * deviation - np.abs(order.mean - edge)
         else:
-            worth = expected_improvement(best, mean, deviation) * chances
+            worth = expected_improvement(front, [(one.mean, one.deviation) for one in each]) * chances
         sound = left & (chances >= SOUND)
         place = int(np.where(sound if sound.any() else left, worth, -np.inf).argmax())
-        chance = normal_below((edge - mean[[place]]) / deviation[place])
+        chance = normal_below((edge - order.mean[[place]]) / deviation[place])
         among = (
             f"tests the limit of the best {percent(TARGET)}: {percent(float(chance[0]))} probability that it is inside"
         )
         chosen.append((place, goal, "" if goal == "win" else "unlike every trial so far" if fill else among))
         left[place] = False
-        column = scores.covariance(place) - sum(one * one[place] for one in known)
-        known.append(column / math.sqrt(column[place] + noise + 1e-9))
-        variance = variance - known[-1] ** 2
+        front = np.concatenate([front, [[one.mean[place] for one in each]]])
+        for one in scores.values():
+            one.observe(place)
     return chosen
 
 
 QUANTILES = np.linspace(-2.0, 2.0, 9)[None, :]  # coarse quantiles of a normal deviation
+ROOM = 0.1  # the front may be extended at its ends by this part of its range, or of a standard deviation
+BOTTOM = -1e9  # below all scores
 
 
-def expected_improvement(best: float, mean: Reals, deviation: Reals) -> Reals:
-    gap = (best - mean) / deviation
+def expected_improvement(front: Reals, scores: Sequence[tuple[Reals, Reals]]) -> Reals:
+    """(candidates,) The expected gain of the hypervolume that the `front` (trials, objectives) dominates.
+
+    `scores` has means and standard deviations by objective. With one objective, this is the expected improvement of the
+    best value.
+    """
+    front = front[ranks_of(front) == 0]
+    ends = front.max(axis=0)
+    corner = ends + ROOM * np.maximum(ends - front.min(axis=0), 1.0)
+    return hypervolume_gain(np.array(open_boxes(front, corner)), scores)
+
+
+def hypervolume_gain(boxes: Reals, scores: Sequence[tuple[Reals, Reals]]) -> Reals:
+    """(candidates,) The expected volume that a point dominates inside the `boxes` (boxes, objectives, 2)."""
+    volumes = np.ones((len(boxes), 1))
+    for j, (mean, deviation) in enumerate(scores):
+        cuts, places = np.unique(boxes[:, j], return_inverse=True)
+        low, high = places.reshape(-1, 2).T
+        below = mean_below(cuts[:, None], mean, deviation)
+        volumes = volumes * (below[high] - below[low])
+    return np.asarray(volumes.sum(axis=0))
+
+
+def open_boxes(front: Reals, top: Reals) -> list[list[tuple[float, float]]]:
+    """Disjoint boxes that together contain the points below `top` that no point of the front dominates."""
+    *others, last = front.T
+    if not others:
+        return [[(BOTTOM, float(min(last.min(initial=np.inf), top[-1])))]]
+    cuts = np.unique([BOTTOM, *last, top[-1]])
+    boxes = []
+    for low, high in itertools.pairwise(cuts.tolist()):
+        boxes += [[*box, (low, high)] for box in open_boxes(front[last <= low, :-1], top[:-1])]
+    return boxes
+
+
+def mean_below(limit: Reals, mean: Reals, deviation: Reals) -> Reals:
+    """By how much normal numbers fall below a limit on average; numbers above the limit count as 0."""
+    gap = (limit - mean) / deviation
     density: Reals = np.exp(-0.5 * gap**2) / math.sqrt(2.0 * math.pi)
-    return (best - mean) * normal_below(gap) + deviation * density
+    return (limit - mean) * normal_below(gap) + deviation * density
 
 
 def check_movable(rules: Rules) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.data.objectives import Goal
 from pedanova.data.prepare import prepare
-from pedanova.data.regions import LEAST_TARGET, Region, sign_of
+from pedanova.data.regions import LEAST_TARGET, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import normal_below
 from pedanova.measures.importance import FAILED_TRIALS, Importances
@@ -32,18 +32,18 @@ EVERY_FAILED = Region("value", 1.0, None)
 def failures_in(data: TrialData, *, same_space: bool = False) -> TrialData | None:
     """The trials with the objective "failed" (1 or 0); None if no trial failed, or if the failed rows are not known.
 
-    A trial failed if its state says so, if it has no objective, or if its objective is infinite (the worst value).
+    A trial failed if its state says so, if it lacks an objective, or if an objective is infinite (the worst value).
     """
     observed = data.observations
-    if observed is None or observed.origin is None or data.levels.several or observed.restricted:
+    if observed is None or observed.origin is None or observed.restricted:
         return None
     request, records = observed.origin.request, observed.origin.records
     request = replace(request, reading=replace(request.reading, failed="worst", nan="worst", infeasible="drop"))
     if same_space:
         request = replace(request, space=data.space, params=None)
     every = prepare(records, request)[0]
-    ranked = every.ranked.astype(np.float64)
-    failed = np.isnan(ranked) | (sign_of(every.direction) * ranked == np.inf)
+    worst = [goal.sign * goal.values.astype(np.float64) == np.inf for goal in every.goals]
+    failed = np.logical_or.reduce([np.isnan(every.ranked), *worst])
     kept = np.ones(len(failed), dtype=bool) if every.keep is None else every.keep
     if min(np.sum(failed & kept), np.sum(kept & ~failed)) < FEWEST:
         return None
