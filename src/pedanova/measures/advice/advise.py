@@ -88,6 +88,9 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     """How much the objective improves by tuning, compared with a default configuration, inside a region."""
     base = data.resolve(region, "region")
     whole = bool(getattr(base, "is_all", False))
+    if data.levels.several:
+        first = data.objective.split(", ")[0]
+        raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
     inner = data if whole else data.within(base)
     part, notes = model_at_hand(inner)
     model = part.around or part

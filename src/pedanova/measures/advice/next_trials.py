@@ -57,8 +57,6 @@ class NextTrial:
         Why the trial was chosen, in words.
     predicted
         For each objective, the prediction and the ends of its 95 % interval; empty without a model.
-    expected, low, high
-        The prediction of the only objective; None with several objectives, and without a model.
     succeeds
         The probability that the trial does not fail; None if hardly any trial failed.
     better
@@ -82,14 +80,17 @@ class NextTrial:
 
     @property
     def expected(self) -> float | None:
+        """The predicted objective; None with several objectives, and without a model."""
         return self._only(0)
 
     @property
     def low(self) -> float | None:
+        """The low end of the 95 % interval; None with several objectives, and without a model."""
         return self._only(1)
 
     @property
     def high(self) -> float | None:
+        """The high end of the 95 % interval; None with several objectives, and without a model."""
         return self._only(2)
 
     def _only(self, place: int) -> float | None:
