@@ -21,7 +21,11 @@ PARTS = {False: "seen", True: "held out"}
 
 
 def tables() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    """The tables: where each is from, its part, the direction of its objective, other columns that may be the
+    objective (`also`), and for each column the role and the values of some rows."""
+    read = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+    split = ({name: (role, *values.split("|")) for name, (role, values) in table["columns"].items()} for table in read)
+    return [table | {"columns": columns} for table, columns in zip(read, split, strict=True)]
 
 
 def column_of(name: str, texts: Sequence[str]) -> Column:
@@ -54,8 +58,10 @@ def errors() -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str]]]:
                 found = "block"
             elif roles[name].is_setting:
                 found = "parameter" if roles[name].doubt is None else "doubtful parameter"
+            elif roles[name].name in ("time", "budget"):
+                found = role if role == "other" else "result"  # a time stamp or the cost of a trial
             else:
-                found = "result" if roles[name].name in ("result", "time", "budget") else "other"
+                found = "result" if roles[name].name == "result" else "other"
             if found != role:
                 wrong[part, role, found] += 1
     return wrong, many
