@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,11 @@ def analyzed(given: Given, data: Any = None, scan: pa.Scan | None = None, **more
     return pa.analyze(given.columns if data is None else data, scan=scan or pa.Scan(), **options)
 
 
+@cache
+def in_memory(kind: str) -> pa.Analysis:
+    return analyzed(TABLES[kind])
+
+
 IN_PARTS, ENGINE = ("several objectives",), ("several objectives", "conditions")  # what cannot be counted so
 
 
@@ -107,7 +113,7 @@ def agree_or_refuse(kind: str, road: Callable[[Given], pa.Analysis], refused: Se
         with pytest.raises(QueryError):
             road(TABLES[kind])
     else:
-        agree(road(TABLES[kind]), analyzed(TABLES[kind]), **how)
+        agree(road(TABLES[kind]), in_memory(kind), **how)
 
 
 def told(a: pa.Analysis) -> list[str]:

@@ -257,7 +257,7 @@ def test_a_server_that_goes_away_in_the_middle_of_a_read(filled: str, abrupt: bo
         whole = read_records(proxy.url, study="dropped")
         total = proxy.sent
         assert whole.rows == read_records(filled, study="dropped").rows
-    for most in np.linspace(1, total - 200, 12).astype(int):
+    for most in np.linspace(1, total - 200, 6).astype(int):
         with proxy_to(filled) as proxy:
             proxy.most, proxy.abrupt = int(most), abrupt
             with pytest.raises(DataError) as caught:

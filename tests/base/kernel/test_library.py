@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,13 +61,14 @@ def test_what_differs_is_named(name: str, how: str) -> None:
 @pytest.mark.usefixtures("opened_anew")
 def test_another_version_is_refused_in_words_and_numpy_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(0).uniform(size=6_000)
-    expected = pa.analyze({"x": x}, x**2, params=["x"]).importance(draws=0).to_dict()
+    how: dict[str, Any] = {"draws": 0, "estimator": "counts"}
+    expected = pa.analyze({"x": x}, x**2, params=["x"]).importance(**how).to_dict()
     kernel.opened.cache_clear()
     monkeypatch.setattr(kernel, "__version__", "99.0.0")
     with pytest.warns(RuntimeWarning, match=r"belongs to pedanova 0\.\S+, not to 99\.0\.0; reinstall pedanova; NumPy"):
         assert not kernel.available()
     assert "99.0.0; reinstall pedanova" in kernel.describe()
-    assert pa.analyze({"x": x}, x**2, params=["x"]).importance(draws=0).to_dict() == expected
+    assert pa.analyze({"x": x}, x**2, params=["x"]).importance(**how).to_dict() == expected
 
 
 def test_other_sources_of_the_same_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,8 +35,7 @@ def check(brief: Any) -> dict[str, Any]:
     return {line["topic"]: line["facts"] for line in plain["lines"]}
 
 
-@pytest.mark.parametrize("failed", [0, 30])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "failed"), [(0, 0), (1, 30)])
 def test_all_answers_agree(seed: int, failed: int) -> None:
     table = study(140, seed=seed)
     table["loss"][np.argsort(table["rate"])[140 - failed :]] = np.nan
@@ -66,9 +65,8 @@ def test_all_answers_agree(seed: int, failed: int) -> None:
     assert answer.rows[0].name in narrowed
 
 
-@pytest.mark.parametrize("letter", ["x", "é", "文", "\x1b", "\n"])
-def test_long_names_are_whole_in_the_facts(letter: str) -> None:
-    names = tuple(f"{letter * 2_000}{i}" for i in range(4))
+def test_long_names_are_whole_in_the_facts() -> None:
+    names = tuple(f"{letter * 2_000}{i}" for i, letter in enumerate(("é", "文", "\x1b", "\n")))
     a = pa.analyze(study(names=names), "loss")
     brief = a.brief()
     plain = json.loads(brief.to_json())

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
@@ -57,6 +57,7 @@ def test_every_column_of_the_table_is_on_the_page(session: Session) -> None:
     assert columns == dict.fromkeys([*LEFT_OUT, "error"], "range") | {"host": "labels", "started": None, "status": None}
 
 
+@settings(max_examples=12)
 @given(st.data())
 def test_a_selection_by_any_column_is_answered_as_in_python(
     session: Session, a: pa.Analysis, draw: st.DataObject
