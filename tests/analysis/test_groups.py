@@ -28,7 +28,8 @@ def test_the_column_may_be_a_parameter() -> None:
 
 
 def test_a_study_is_an_analysis_of_its_own() -> None:
-    data = studies_table()
+    data: dict[str, Any] = studies_table()
+    data["depth"] = np.ma.masked_array(data["depth"], np.arange(len(data["depth"])) % 7 == 0)
     mine = data["dataset"] == ODD
     alone = pa.analyze({name: column[mine] for name, column in data.items()}, "loss", exclude=["dataset"])
     study = pa.analyze(
