@@ -65,6 +65,7 @@ class Answer:
     low: Reals | None = None
     high: Reals | None = None
     marked: Any = None
+    torn: Any = None  # whether the number, the interval and the p-value of a row contradict each other
 
 
 Peer: TypeAlias = Callable[[Sample, Sequence[Question]], Iterator[Answer]]
@@ -81,7 +82,13 @@ def by_pedanova(sample: Sample, questions: Sequence[Question], estimator: str) -
             np.array([0.0 if row.low is None else row.low for row in rows]),  # what never varied may be anything
             np.array([1.0 if row.high is None else row.high for row in rows]),
             np.array([bool(row.significant) for row in rows]),
+            [is_torn(row) for row in rows if row.significant is not None],
         )
+
+
+def is_torn(row: Any) -> bool:
+    """Significant with an interval from 0, or not significant with a large share or a small p-value."""
+    return row.low < 0.0005 if row.significant else row.share > 0.2 or row.p_adjusted < 0.01
 
 
 def by_histogram(sample: Sample, questions: Sequence[Question]) -> Iterator[Answer]:
@@ -192,6 +199,8 @@ def scores(answer: Answer, true: Reals, idle: Any) -> Line:
         found["widths"] = (answer.high - answer.low)[true > SEEN].tolist()
     if answer.marked is not None and idle.any():
         found["idle_marked"] = int(np.any(answer.marked[idle]))
+    if answer.torn:
+        found["torn"] = float(np.mean(answer.torn))
     if answer.marked is not None and np.any(true > LARGE):
         found["power"] = float(np.mean(answer.marked[true > LARGE]))
     return found
@@ -247,7 +256,9 @@ def run(options: argparse.Namespace) -> None:
 
 LEGEND = """Errors are L1 errors of the ratios, bold where pedanova's default is nearest; *: not every world.
 "First right": of the tables. "Interval holds": of the shares above 2 %. "Idle marked": the tables in which a parameter
-without an effect is called significant. "Effects marked": of the shares above 5 %. Worlds have the same say."""
+without an effect is called significant. "Effects marked": of the shares above 5 %. "Torn": of the parameters, those
+that are significant with an interval from 0, or not significant with a share above 20 % or an adjusted p below 0.01.
+Worlds have the same say."""
 
 
 def report(options: argparse.Namespace) -> None:
@@ -330,11 +341,13 @@ def print_errors(lines: list[Line]) -> None:
 
 
 def print_others(lines: list[Line]) -> None:
-    table = Lines("rows, who", "first right", "interval holds", "idle marked", "effects marked", "CPU s", first=18)
+    table = Lines(
+        "rows, who", "first right", "interval holds", "idle marked", "effects marked", "torn", "CPU s", first=18
+    )
     for rows, mine in by_size_and_peer(lines).items():
         for peer, own in mine.items():
-            parts = (mean_of(own, score) for score in ("first", "covered", "idle_marked", "power"))
-            cells = ["" if part is None else f"{part:.0%}" for part in parts]
+            parts = (mean_of(own, score) for score in ("first", "covered", "idle_marked", "power", "torn"))
+            cells = ["" if part is None else f"{part:.1%}" if part < 0.02 else f"{part:.0%}" for part in parts]
             table.row(f"{rows} {peer}", *cells, f"{mean_of(own, 'seconds') or 0.0:.2f}")
 
 

@@ -10,7 +10,7 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS
 from pedanova.errors import MergeError, QueryError
-from pedanova.measures.importance import beats_chance
+from pedanova.measures.clear import beats_chance
 from pedanova.report.sentences import contrast
 
 

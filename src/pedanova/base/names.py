@@ -82,3 +82,10 @@ def _alike(lines: Sequence[Sequence[str]]) -> int:
     """The number of leading parts that all names have in common; the last part of a name is never counted."""
     most = min(map(len, lines)) - 1
     return next((place for place in range(most) if len({line[place] for line in lines}) > 1), most)
+
+
+def and_more(names: Sequence[str], most: int = 3) -> str:
+    """The first `most` names, and how many more there are."""
+    more = len(names) - most
+    parts = [*names[:most], f"{more} more"] if more > 1 else list(names)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)

@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 
 from pedanova.base.digits import chance, interval, percent, short
-from pedanova.base.names import short_names
+from pedanova.base.names import and_more, short_names
 from pedanova.base.notes import Note
 from pedanova.base.table import PAINTERS, Printed, html_table
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
 from pedanova.errors import Arg, listed
+from pedanova.measures.clear import LARGE, beats_chance, undecided
 from pedanova.measures.distributions import LEVEL
 from pedanova.measures.question import LEAST_TO_REDUCE, Baseline
 from pedanova.measures.share import ShareTable, ratio_of, share_of, summed_ratio
 from pedanova.measures.smoothing import Smoothing, is_too_narrow, smooth, squared_smooth, width_in
 from pedanova.space.grid import Block, Reals, blocks_of
 
-WORTH_A_WORD = 0.005  # a smaller share is not worth mentioning
 LEAST_SHARE = -1.0  # the lowest share; the correction for chance can give less if there are very few rows
 UNKNOWN, NEVER = "–", "never varied"  # shown in tables for a parameter that had one value in all rows
 LONGEST = 100  # the number of `Pass` objects that are kept
@@ -38,7 +38,6 @@ LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # characters
 OF_TRIALS = re.compile(r" \((?:[^()]|\([^()]*\))* of your [\d,]+ trials\)$")
 AT_ONCE = 128  # parameters that are measured together
 LINE = 100  # characters of a line of text
-MOST_NAMED = 3  # the number of parameters that a sentence names after the first one
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,17 +250,19 @@ class Importances(ShareTable[Importance]):
         among = ["" if self.whole else among_in_words(words) for words in (self.region, region)]
         goals = [f"a trial{among[0]} {reached_in_words(self.target)}", f"a trial{among[1]} {reached_in_words(target)}"]
         goals += [f"a trial {reached_in_words(target)}", "a trial is in the target"]
-        if not rows:
+        top = max(self.printed_rows(), key=lambda row: row.share)
+        if not rows and top.share <= LARGE:
             forms = [f"No parameter clearly affects whether {goal}." for goal in goals]
         else:
-            first = rows[0]
+            first = rows[0] if rows else top
             doubt = " (perhaps not a parameter)" if first.name in self.doubtful else ""
             name = f"{shorten(self._short()[first.name], LONGEST_LEADER)}{doubt}"
             ends = f" ({interval(first.low, first.high)})" if first.low is not None else ""
             much = f"its importance is {percent(first.share)}{ends}"
-            clearest = first is not max(self.printed_rows(), key=lambda row: row.share)  # a larger share is unsure
-            how = "has the clearest effect on" if clearest else "matters most for"
+            how = "matters most for" if first is top else "has the clearest effect on"  # a larger share is unsure
             forms = [f"{name} {how} whether {goal}: {much}." for goal in goals]
+            if not rows:
+                forms = [f"{name} may matter most for whether {goal}, but this is not certain yet." for goal in goals]
         return next((text for text in forms if len(text) <= LONGEST_HEADLINE), forms[-1])
 
     def summary(self) -> str:
@@ -271,17 +272,19 @@ class Importances(ShareTable[Importance]):
             others = [f"{shorten(names[row.name], 60)} ({percent(row.ratio)})" for row in self.printed_rows()[1:]]
             then = [f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}."] * bool(others)
             return " ".join([*parts, *then, "This estimator gives no intervals and no p-values."])
-        top = max(self.printed_rows(), key=lambda row: row.share)
         if sure and self.good.get(sure[0].name):
             parts.append(f"Its good values: {self.good[sure[0].name]}.")
-        if sure and top.significant is False and top.share > sure[0].share:
-            parts.append(f"{names[top.name]} may matter more ({percent(top.share)}), but its effect is not clear (~).")
+        noise = [row for row in self.printed_rows() if row.significant is False]
+        large = [f"{names[row.name]} ({percent(row.share)})" for row in noise if row.share > LARGE]
+        if sure and large:
+            parts.append(f"{and_more(large)} may matter too, but this is not certain yet (~).")
         if others := [f"{shorten(names[row.name], 60)} ({percent(row.share)})" for row in sure[1:]]:
             parts.append(f"Then {'comes' if len(others) == 1 else 'come'} {and_more(others)}.")
-        unclear = [names[row.name] for row in self.printed_rows() if row.significant is False]
+        unclear = [names[row.name] for row in noise if row.share <= LARGE]
         if not sure:
             tiny = any(row.p_adjusted is not None and row.p_adjusted <= LEVEL for row in self.rows)
             parts.append("Every effect is below 0.5 %." if tiny else "The ranking may be due to chance.")
+            parts += [] if tiny else undecided(noise, names.__getitem__)
         elif unclear:
             parts.append(f"{and_more(unclear)} {'has' if len(unclear) == 1 else 'have'} no clear effect (~).")
         never = [names[row.name] for row in self.printed_rows() if not row.varied]
@@ -352,13 +355,6 @@ def known_percent(row: Importance, part: float) -> str:
 def marked_share(row: Importance) -> str:
     """The share as text: "~" marks a share without a clear effect, "–" a parameter that never varied."""
     return f"{'~ ' if row.significant is False else ''}{known_percent(row, row.share)}"
-
-
-def and_more(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    """The first `most` names, and how many more there are."""
-    more = len(names) - most
-    parts = [*names[:most], f"{more} more"] if more > 1 else list(names)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def is_narrow(answer: Importances) -> bool:
@@ -556,34 +552,6 @@ def parameter_importance(
         value_share=odds * value,
         activity_share=odds * activity,
     )
-
-
-def is_clear(p_adjusted: float | None, effect: float) -> bool:
-    """Whether an effect is clear: neither due to chance, nor too small to mention."""
-    return p_adjusted is not None and p_adjusted <= LEVEL and effect >= WORTH_A_WORD
-
-
-def beats_chance(row: Importance) -> bool:
-    """Whether the parameter has a clear effect, also if there is no p-value."""
-    if row.significant is not None:
-        return row.significant and row.share > WORTH_A_WORD
-    if row.n_region < 3 or row.share >= 1.0:
-        return row.share >= 1.0
-    chance = max(0.0, (row.raw_share - row.share) / (1.0 - row.share))  # its mean under chance
-    spread = math.sqrt(2.0 * chance / (row.n_region - 1))
-    return row.share > max(WORTH_A_WORD, 4.0 * spread)
-
-
-def chance_notes(rows: Sequence[Importance]) -> list[Note]:
-    """A warning if no parameter has a clear effect."""
-    never = never_notes([row.name for row in rows if not row.varied])
-    tests = [row.significant for row in rows if row.varied]
-    if not tests or any(significant is None or significant for significant in tests):
-        return never
-    words = "no parameter is distinguishable from noise, so the ranking may be due to chance"
-    if any(row.p_adjusted is not None and row.p_adjusted <= LEVEL for row in rows):
-        words = "small p-values show that some effects are not due to chance, but every effect is below 0.5 %"
-    return [*never, Note("doubt", words)]
 
 
 def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[Note]:

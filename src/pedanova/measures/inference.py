@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
+from pedanova.measures.clear import is_clear, low_of
 from pedanova.measures.distributions import NORMAL, divergence_interval, holm, share_interval
-from pedanova.measures.importance import Importance, is_clear, width_of
+from pedanova.measures.importance import Importance, width_of
 from pedanova.measures.question import Question
 from pedanova.measures.share import ratio_of, shares
 from pedanova.measures.smoothing import Smoothing, Stack, bandwidth, reflected_matrix, scott_bandwidth
@@ -506,7 +507,7 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
     for row, one, p in zip(rows, sureness, adjusted.tolist(), strict=True):
         # The interval always contains the share, and also 0 if the effect is not clear.
         clear = is_clear(p, row.share)
-        low, high = min(one.low, max(0.0, row.share)) if clear else 0.0, max(one.high, row.share, 0.0)
+        low, high = low_of(one.low, row.share, one.p_value) if clear else 0.0, max(one.high, row.share, 0.0)
         sure = {"low": low, "high": high, "p_value": one.p_value, "p_adjusted": p, "deviation": one.deviation}
         result.append(replace(row, **sure, significant=clear) if row.varied else row)
     return result

@@ -31,8 +31,8 @@ from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, merged_pairs, refined, tally_sets
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
+from pedanova.measures.clear import is_clear, low_of
 from pedanova.measures.distributions import NORMAL, holm, p_by_draws
-from pedanova.measures.importance import is_clear
 from pedanova.measures.share import ratio_of, without_chance
 from pedanova.space.grid import Reals
 from pedanova.space.values import items_of
@@ -307,7 +307,8 @@ def measure_pairs(
             each = explained(own.of(i), samples(names))
             off = WIDEN * float((each.closed - each.additive).std(ddof=1))
         clear = is_clear(adjusted[i], interaction[i])
-        low = max(0.0, interaction[i] - NORMAL * hypot(off, LEAST_DEVIATION)) if clear else 0.0
+        least = interaction[i] - NORMAL * hypot(off, LEAST_DEVIATION)
+        low = low_of(least, float(interaction[i]), float(p[i])) if clear else 0.0
         high = np.clip(interaction[i] + left[i] + NORMAL * hypot(off, LEAST_DEVIATION, left[i] / 2.0), 0.0, 1.0)
         columns = (column[i] for column in (interaction, closed, added, overlap, first, second, p, adjusted))
         rows.append(Interaction(names, *map(float, (*columns, low, high))))

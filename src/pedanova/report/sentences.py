@@ -13,7 +13,8 @@ from pedanova.base.notes import Note
 from pedanova.base.terminal import printable
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import listed
-from pedanova.measures.importance import NEVER, UNKNOWN, Importances, beats_chance, reached_in_words
+from pedanova.measures.clear import beats_chance
+from pedanova.measures.importance import NEVER, UNKNOWN, Importances, reached_in_words
 
 if TYPE_CHECKING:
     from pedanova.measures.questions.trial_data import TrialData

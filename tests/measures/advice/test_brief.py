@@ -11,7 +11,7 @@ import pytest
 import pedanova as pa
 from pedanova.base.terminal import printable
 from pedanova.measures.advice.brief import TOPICS
-from pedanova.measures.importance import beats_chance
+from pedanova.measures.clear import beats_chance
 
 
 def study(rows: int = 80, names: tuple[str, ...] = ("rate", "depth", "kind", "idle"), seed: int = 0) -> dict[str, Any]:

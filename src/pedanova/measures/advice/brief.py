@@ -15,7 +15,8 @@ from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
 from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
 from pedanova.measures.advice.next_trials import in_percent
-from pedanova.measures.importance import Importances, beats_chance
+from pedanova.measures.clear import LARGE, beats_chance, unclear
+from pedanova.measures.importance import Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import densities_of_all, importance_of, trial_table
 from pedanova.measures.questions.failures import failures_of
@@ -242,14 +243,14 @@ def staying(data: TrialData, seed: int) -> Said:
 
 def mattering(answer: Importances) -> Said:
     clear = [row for row in answer.rows if beats_chance(row)]
-    others = [row.name for row in answer.rows if not beats_chance(row)]
+    others = [row for row in answer.rows if not beats_chance(row)]
     parts = [f"{named(row.name)} {percent(row.share)} ({interval(row.low or 0.0, row.high or 0.0)})" for row in clear]
-    words = ", ".join(parts) or "no parameter has a clear effect (all effects may be due to chance)"
+    parts = [", ".join(parts) or "no parameter has a clear effect (all effects may be due to chance)"]
+    for words in dict.fromkeys(unclear(row.share) for row in others if clear or row.share > LARGE):
+        same = [named(row.name) for row in others if unclear(row.share) == words]
+        parts.append(f"{words}: {', '.join(same)}")
     facts = [{"name": row.name, "share": row.share, "low": row.low, "high": row.high} for row in clear]
-    return (
-        f"{words}; no clear effect: {', '.join(map(named, others))}" if parts and others else words,
-        {"clear": facts, "not_clear": others, "target": answer.target},
-    )
+    return "; ".join(parts), {"clear": facts, "not_clear": [row.name for row in others], "target": answer.target}
 
 
 def good_values(data: TrialData, answer: Importances, question: Question) -> Said:

@@ -10,19 +10,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed
-from pedanova.measures.distributions import NORMAL, normal_below, normal_quantile
+from pedanova.measures.clear import chance_of_first, deviation_of, rough
+from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import Importance
 
 RATE, SLOW, FAST = 0.5, 0.4, 0.6  # powers of the number of trials by which intervals become narrower
 SOME = 1.28  # standard deviations of an 80 % interval for the difference of two shares
 FIRST_STAYS = 0.95  # the probability at which the first place counts as settled
 NEGLIGIBLE = 0.02  # part of the distance from a typical to the best configuration
-NODES = 200  # equally likely values of a normal distribution
 FURTHER = 20  # trials in which the best value may improve
 MOST = 1e6  # larger numbers of trials count as unreachable
 
@@ -57,11 +55,6 @@ class Estimate:
             return "none"
         span = f"at least {rough(self.low)}" if self.high is None else f"{rough(self.low)} to {rough(self.high)}"
         return f"about {rough(self.more)} ({span})"
-
-
-def rough(number: int) -> str:
-    """The number with two significant digits, because more digits of an estimate mean nothing."""
-    return f"{int(float(f'{number:.2g}')):,}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,10 +215,6 @@ def until_narrow(rows: int, width: float, wanted: float) -> Estimate:
     return Estimate(more, int(MOST) if low is None else low, high)
 
 
-def deviation_of(row: Importance) -> float:
-    return ((row.high or row.share) - (row.low or 0.0)) / (2.0 * NORMAL)
-
-
 def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
     """The number of further trials until the difference of two shares is clearly larger than 0."""
     off = math.hypot(deviation_of(first), deviation_of(second))
@@ -238,16 +227,6 @@ def until_apart(rows: int, first: Importance, second: Importance) -> Estimate:
     return Estimate(until(gap), int(MOST) if least is None else least, until(gap - SOME * off))
 
 
-def chance_of_staying(rows: Sequence[Importance]) -> float:
-    """The probability that the first row really has the largest share, computed from the intervals."""
-    first, *others = rows
-    if not others:
-        return 1.0
-    places = first.share + deviation_of(first) * normal_quantile((np.arange(NODES) + 0.5) / NODES)[:, None]
-    off = np.array([max(deviation_of(one), 1e-9) for one in others])
-    return float((normal_below((places - np.array([one.share for one in others])) / off).prod(axis=1)).mean())
-
-
 def with_intervals(rows: Sequence[Importance]) -> list[Importance]:
     """The importances of parameters that varied and have an interval."""
     return [row for row in rows if row.varied and row.high is not None]
@@ -256,12 +235,12 @@ def with_intervals(rows: Sequence[Importance]) -> list[Importance]:
 def first_stays(rows: Sequence[Importance]) -> bool:
     """Whether the most important parameter is very likely to stay the most important one."""
     known = with_intervals(rows)
-    return len(known) >= 2 and chance_of_staying(known) >= FIRST_STAYS
+    return len(known) >= 2 and chance_of_first(known) >= FIRST_STAYS
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
     """Whether to stop; `better` and `distance` come from `may_improve`."""
     negligible = NEGLIGIBLE * distance
     return StopAdvice(
-        rows[0].name, chance_of_staying(rows), None if better is None else max(better, negligible), negligible
+        rows[0].name, chance_of_first(rows), None if better is None else max(better, negligible), negligible
     )

@@ -32,8 +32,9 @@ from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
 from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, UnknownParameterError, listed, unknown_name
+from pedanova.measures.clear import beats_chance
 from pedanova.measures.distributions import NORMAL
-from pedanova.measures.importance import Importance, Importances, beats_chance, marked_share
+from pedanova.measures.importance import Importance, Importances, marked_share
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData

@@ -24,9 +24,10 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
 from pedanova.measures.chance.ranked_rows import mixed
+from pedanova.measures.clear import WORTH_A_WORD, is_clear
 from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, NORMAL, chi2_tail, holm, pearson
-from pedanova.measures.importance import WORTH_A_WORD, Importance, Importances, is_clear
+from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.comparison import CommonSpace, same_cells
 from pedanova.space.grid import quantile_groups

@@ -18,16 +18,16 @@ from pedanova.counting.contrasts import Contrast, few_rows_note, query_notes
 from pedanova.data.column import Mask
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet
 from pedanova.errors import Arg, QueryError, TooFewRowsError, listed
+from pedanova.measures.clear import WORTH_A_WORD, chance_notes
 from pedanova.measures.densities import Densities, densities_of
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import (
-    WORTH_A_WORD,
     Importance,
     Importances,
-    chance_notes,
     is_even,
     measure,
     measure_all,
+    never_notes,
     ranked,
     sampler_notes,
     sparse_notes,
@@ -537,6 +537,7 @@ def answer(query: ResolvedQuestion) -> Importances:
         notes += [*([] if query.samples is not None else few_rows_note(rows[0].n_target)), *result.notes]
         notes += [] if of_space else sparse_notes(query.contrasts)
         notes += query.shown.repeats.notes() if query.shown is not None else []
+        notes += never_notes([row.name for row in rows if not row.varied])
         notes += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
         notes += sampler_check_notes(query, result)
     shown = query.baseline, tuple(notes), result.estimator, query.whole and not query.brief

@@ -68,5 +68,8 @@
   const count = (value) => (value === null || value === undefined ? "" : String(value).replace(/\B(?=(\d{3})+$)/g, ","));
   const plural = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
-  Object.assign(pedanova, { short, percent, times, chance, count, plural });
+  /* What is said about an effect that is not clear; a large one is not called none. */
+  const unclear = (effect) => (effect > 0.2 ? "not certain yet" : "no clear effect");
+
+  Object.assign(pedanova, { short, percent, times, chance, unclear, count, plural });
 })();

@@ -82,7 +82,7 @@ pedanova.groups = (function () {
   function bar(row, top, what, differs) {
     const at = (share) => (ROOM * Math.min(top, Math.max(0, share))) / top;
     const words = `${pedanova.percent(Math.max(0, row.share))}${differs ? " ◆" : ""}`, known = row.low !== null && row.low !== undefined;
-    const told = `${what}: ${pedanova.percent(row.share)}${known ? `\n95 % interval ${pedanova.percent(row.low)} … ${pedanova.percent(row.high)}` : ""}${row.significant === false ? "\nno clear effect" : ""}`;
+    const told = `${what}: ${pedanova.percent(row.share)}${known ? `\n95 % interval ${pedanova.percent(row.low)} … ${pedanova.percent(row.high)}` : ""}${row.significant === false ? `\n${pedanova.unclear(row.share)}` : ""}`;
     const drawing = svg("svg", { class: "groups-cell", width: WIDE, height: HIGH, viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": told.replace(/\n/g, ", ") });
     drawing.append(svg("rect", { class: row.significant === false ? "bar noise" : "bar", x: 0, y: 5, width: at(row.share).toFixed(1), height: 12 }));
     if (known) drawing.append(svg("line", { class: "interval", x1: at(row.low).toFixed(1), x2: at(row.high).toFixed(1), y1: 11, y2: 11 }));

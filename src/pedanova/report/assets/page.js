@@ -323,14 +323,14 @@ pedanova.page = (function () {
   const LONGEST = 140; // characters of the sentence
 
   /* The most important parameter with its interval, then the next parameters, up to `LONGEST` characters. */
-  function sentence({ importances, rows, bands }) {
+  function sentence({ importances, rows, bands, summary }) {
     const { pane, percent, nameOf } = pedanova, question = pedanova.asked(), chosen = pane.selectionWords(question);
     const where = !chosen ? "" : chosen.length <= 36 ? `With ${chosen}: ` : `In ${pedanova.plural(rows.selected, "selected row")}: `;
     const whole = question.region.part && question.region.part[0] === 0 && question.region.part[1] === 1, among = !whole ? ` that ${bands.region.reached}` : "";
     const goal = `whether a row${among} ${bands.target.reached}`;
     const sure = importances.filter((row) => row.varied !== false && row.significant !== false && row.share > 0).sort((a, b) => b.share - a.share);
     if (importances.length < pedanova.facts.parameters.length) return `The first ${importances.length} of ${pedanova.facts.parameters.length} parameters are ready; the others are being computed.`;
-    if (!sure.length) return `${where}No parameter clearly affects ${goal}.`;
+    if (!sure.length) return `${where}${summary || `No parameter clearly affects ${goal}.`}`;
     const [row, ...others] = sure, known = Number.isFinite(row.low) && Number.isFinite(row.high) && row.low !== null;
     const interval = known ? ` (${percent(row.low).replace(/\s?%/, "")} to ${percent(row.high)})` : "";
     const how = importances.some((one) => one.share > row.share) ? "has the clearest effect on" : "matters most for";

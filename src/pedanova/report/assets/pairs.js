@@ -63,7 +63,7 @@ pedanova.pairs = (function () {
   const same = (row, pair) => pair && ((row.first === pair[0] && row.second === pair[1]) || (row.first === pair[1] && row.second === pair[0]));
   const words = (row) => `${row.first} and ${row.second}: interaction ${pedanova.percent(row.interaction)}`
     + `${row.low === null ? "" : ` (${pedanova.percent(row.low)} to ${pedanova.percent(row.high)})`}`
-    + `${row.p_adjusted === null ? "" : `, p ${pedanova.chance(row.p_adjusted)}`}${isSure(row) ? "" : ", no clear effect"}`;
+    + `${row.p_adjusted === null ? "" : `, p ${pedanova.chance(row.p_adjusted)}`}${isSure(row) ? "" : `, ${pedanova.unclear(row.interaction)}`}`;
   const choose = (row) => pedanova.state.change({ pair: [row.first, row.second] });
 
   /* A name that fits, by letters of about six pixels; the whole one on hover. */

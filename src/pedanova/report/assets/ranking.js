@@ -208,7 +208,7 @@ pedanova.ranking = (function () {
     const known = row.low !== null && row.high !== null;
     const parts = [name, `has an importance of ${percent(row.share)}${known ?  ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : ""}`];
     if (row.ratio !== null) parts.push(`${percent(row.ratio)} of the sum of all importances`);
-    if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? "no clear effect, " : ""}p = ${pedanova.chance(row.p_adjusted)}`);
+    if (row.p_adjusted !== null && row.p_adjusted !== undefined) parts.push(`${isNoise(row) ? `${pedanova.unclear(row.share)}, ` : ""}p = ${pedanova.chance(row.p_adjusted)}`);
     if (active) parts.push(active);
     return parts.join(joint);
   }

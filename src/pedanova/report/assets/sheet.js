@@ -70,7 +70,7 @@ pedanova.sheet = (function () {
     if (!row) return "";
     if (row.varied === false) return "The parameter never varied in these rows.";
     const sure = row.low !== null && row.high !== null ? ` (95 % interval ${percent(row.low)} to ${percent(row.high)})` : "";
-    const noise = row.significant === false ? " No clear effect: chance alone may explain this importance." : "";
+    const noise = row.significant === false ? ` Chance alone may explain this importance: ${pedanova.unclear(row.share)}.` : "";
     const part = row.ratio === null ? "" : `, which is ${percent(row.ratio)} of the sum of all importances`;
     return `The importance for the target (${pedanova.objective.wordsOf("target", pedanova.asked().target, last[1], false)}) is ${percent(row.share)}${sure}${part}.${noise}`;
   }

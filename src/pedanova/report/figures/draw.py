@@ -21,8 +21,9 @@ from pedanova.counting.goal_plane import Tradeoff
 from pedanova.errors import MissingLibraryError, QueryError
 from pedanova.measures.advice.gains import Amount, Gain, Gains
 from pedanova.measures.bins import round_values
+from pedanova.measures.clear import beats_chance
 from pedanova.measures.densities import PairDensity
-from pedanova.measures.importance import NEVER, Importance, Importances, beats_chance, is_faint
+from pedanova.measures.importance import NEVER, Importance, Importances, is_faint
 from pedanova.measures.interactions import Interactions
 from pedanova.measures.questions.ask import Profile
 from pedanova.measures.studies.budgets import Along

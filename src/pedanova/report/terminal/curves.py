@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import interval, percent, times
 from pedanova.base.terminal import CYAN, FAINT, HEIGHTS, PLAIN, TableColumn, printable, shorten, text_table, width_of
 from pedanova.measures.bins import Panel, ticks
+from pedanova.measures.clear import unclear
 from pedanova.measures.densities import Densities, Drawing
 from pedanova.measures.importance import NEVER, OF_TRIALS, Importance, is_faint, marked_share
 from pedanova.report.terminal.tables import TerminalStyle, fill
@@ -49,7 +50,7 @@ def _title(density: Densities, row: Importance | None, width: int) -> str:
         return shorten(density.name, width)
     if not row.varied:
         return fill(f"{density.name}: {NEVER} in these rows; nothing can be said about other values", width)
-    noise = "; no clear effect" if row.significant is False else ""
+    noise = f"; {unclear(row.share)}" if row.significant is False else ""
     ends = f" ({interval(row.low, row.high)})" if row.low is not None else ""
     return fill(f"{density.name}: importance {marked_share(row)}{ends}{noise}", width)
 
