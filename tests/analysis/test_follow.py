@@ -69,6 +69,7 @@ def test_every_look_tells_what_a_reading_at_once_tells(url: str) -> None:
     assert not tale.events
 
 
+@pytest.mark.parametrize("url", ["sqlite", "mariadb"], indirect=True)
 def test_a_trial_is_taken_when_it_has_ended(url: str) -> None:
     study = make(for_optuna(url), "waits")
     tale = Tale(follow(url))
@@ -159,6 +160,7 @@ def test_a_trial_that_a_server_shows_late_is_not_missed(path: Path) -> None:
     same(tale.rows, read_records(path))
 
 
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_a_study_that_is_deleted_and_begun_anew(url: str) -> None:
     make(for_optuna(url), "again")
     tale = Tale(follow(url, study="again"))

@@ -305,6 +305,6 @@ def test_any_header_with_a_right_checksum_is_read_or_refused(tmp_path: Path) -> 
     odd = [None, True, -1, 0, 3.5, 1e300, "x", "", [], {}, [[1]], 2**70, float("nan"), float("inf")]
     choose = Random(0)
     for place in places_in(header):
-        for value in choose.sample(odd, 2):
+        for value in choose.sample(odd, 1):
             wrong.write_bytes(forged(content, replaced(header, place, value)))
             tame(lambda: [str(pa.load(wrong).importance(0.3, **COUNTS)), *map(str, pa.load(wrong).notes)])

@@ -50,28 +50,14 @@ class CoarseContrast:
     steps: tuple[int, ...]  # the number of merged cells, for each block
     target: Stack
     region: Stack
-    fine_prior: Reals  # the prior of the cells before merging
-    starts: NDArray[np.int64]  # the first fine cell of each merged cell
+    prior: Reals  # (cells,) the probabilities of a uniform draw; they sum to 1 in each block
 
     @classmethod
     def of(cls, contrast: Contrast, steps: Sequence[int]) -> CoarseContrast:
-        blocks: list[Block] = []
-        firsts: list[NDArray[np.int64]] = []
-        end = 0
-        for block, step in zip(blocks_of(contrast.grid), steps, strict=True):
-            firsts.append(np.arange(block.start, block.stop, step))
-            blocks.append(Block(end, end + len(firsts[-1]), block.ordered))
-            end = blocks[-1].stop
-        starts = np.concatenate(firsts)
-        target, region = (np.add.reduceat(one, starts) for one in contrast.independent())
-        return cls(tuple(blocks), tuple(steps), target, region, contrast.grid.prior, starts)
-
-    @property
-    def prior(self) -> Reals:
-        """(cells,) The probabilities of a uniform draw; they sum to 1 in each block."""
-        summed = np.add.reduceat(np.concatenate([self.fine_prior, [1.0, 1.0]]), self.starts)
-        each = [summed[block.cells] for block in self.blocks]
-        return np.concatenate([inside / max(inside.sum(), 1e-300) for inside in each])
+        each = zip(contrast.grid.blocks, steps, strict=False)  # the other cells are not merged
+        coarse = contrast.grid.coarsened([np.arange(len(block)) // step for block, step in each], apart=True)
+        target, region = (np.add.reduceat(one, coarse.starts) for one in contrast.independent())
+        return cls(coarse.blocks, tuple(steps), target, region, coarse.prior)
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
         """(draws,) The corrected share of each target in `targets`; bandwidths are chosen for each target."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -83,6 +84,22 @@ class Grid:
             return (np.sqrt(edges[:-1]) * np.sqrt(edges[1:])).tolist()  # type: ignore[no-any-return]
         return (edges[:-1] / 2 + edges[1:] / 2).tolist()  # type: ignore[no-any-return]  # the sum might be too large
 
+    def coarsened(self, groups: Iterable[NDArray[Any]], *, apart: bool = False) -> CoarseGrid:
+        """The grid with cells merged; `groups` has, for each block, the ascending group of each cell, counted from 0.
+
+        If `apart` is True, missing values and values outside have a coarse cell each; otherwise they share one.
+        """
+        table, blocks, priors, end = np.empty(self.width, dtype=np.int32), [], [], 0
+        for block, group in zip(self.blocks, groups, strict=True):
+            table[block.cells] = end + group
+            mass = np.bincount(group, weights=self.prior[block.cells])
+            priors.append(mass / max(mass.sum(), 1e-300))
+            blocks.append(Block(end, end + len(mass), block.ordered))
+            end += len(mass)
+        last = [Block(end + i, end + i + 1, ordered=False) for i in range(EXTRA_CELLS if apart else 1)]
+        table[self.cells :] = [last[0].start, last[-1].start]
+        return CoarseGrid(table, (*blocks, *last), np.concatenate([*priors, np.ones(len(last))]))
+
     def locate(self, values: NDArray[Any]) -> Cells:
         """The cell of each number; NaN is in the cell for missing values."""
         if self.inner is None or self.accept_low is None or self.accept_high is None:
@@ -116,6 +133,37 @@ class Grid:
             numbers = np.array([as_real(labels[i]) for i in unknown], dtype=np.float64)
             readable = ~np.isnan(numbers)
             cells[unknown[readable]] = self.locate(numbers[readable])
+        return cells
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoarseGrid:
+    """A grid whose neighbouring cells are merged; the last coarse cells contain missing values and values outside."""
+
+    table: Cells  # (width,) cell of the grid → coarse cell
+    blocks: tuple[Block, ...]  # blocks of coarse cells: one for each domain, then those of the last coarse cells
+    prior: Reals  # (cells,) adds to one inside each block
+
+    @property
+    def cells(self) -> int:
+        return self.blocks[-1].stop
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """(cells,) The first grid cell of each coarse cell."""
+        return np.searchsorted(self.table, np.arange(self.cells))
+
+    @property
+    def middles(self) -> Cells:
+        """(cells,) The middle grid cell of each coarse cell; the first one of the last coarse cell."""
+        inside = (np.bincount(self.table, minlength=self.cells) - 1) // 2
+        inside[-1] = 0
+        return (self.starts + inside).astype(np.int32)
+
+    def to(self, other: CoarseGrid) -> Cells:
+        """(cells,) For each cell of this grid, the cell of the coarser grid `other` that contains it."""
+        cells = np.zeros(self.cells, dtype=np.int32)
+        cells[self.table] = other.table
         return cells
 
 

@@ -31,7 +31,7 @@ from pedanova.measures.chance.ranked_rows import (
 )
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.smoothing import waves_of
-from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
+from pedanova.space.grid import Block, Cells, CoarseGrid, Grid, Reals, grid_of, relative_ranks
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
 from pedanova.space.values import Interval, Value
 
@@ -394,70 +394,24 @@ POINT_CELLS = 1000  # cells of a range for storing points
 COUNTED_CELLS = 50  # cells of a range for counting points
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CoarseGrid:
-    """A grid whose neighbouring cells are merged. The last coarse cell contains missing values."""
-
-    table: Cells  # (width,) cell of the grid → coarse cell
-    blocks: tuple[Block, ...]  # blocks of coarse cells: one for each regime, and one for missing values
-    prior: Reals  # (cells,) adds to one inside each block
-
-    @property
-    def cells(self) -> int:
-        return self.blocks[-1].stop
-
-    @property
-    def middles(self) -> Cells:
-        """(cells,) The middle grid cell of each coarse cell."""
-        first = np.searchsorted(self.table, np.arange(self.cells))
-        inside = (np.bincount(self.table, minlength=self.cells) - 1) // 2
-        inside[-1] = 0
-        return (first + inside).astype(np.int32)
-
-    def to(self, other: CoarseGrid) -> Cells:
-        """(cells,) For each cell of this grid, the cell of the coarser grid `other` that contains it."""
-        cells = np.zeros(self.cells, dtype=np.int32)
-        cells[self.table] = other.table
-        return cells
-
-
 @lru_cache(maxsize=2048)
 def coarse_grid(grid: Grid, most: int) -> CoarseGrid:
     """The grid with cells merged, so that no ordered domain has more than `most` cells; categories are not merged."""
-    table = np.empty(grid.width, dtype=np.int32)
-    blocks: list[Block] = []
-    priors: list[Reals] = []
-    end = 0
-    for block in grid.blocks:
-        cells = len(block)
-        kept = min(cells, most) if block.ordered else cells
-        inside = np.arange(cells) * kept // cells
-        table[block.cells] = end + inside
-        mass = np.bincount(inside, weights=grid.prior[block.cells], minlength=kept)
-        priors.append(mass / mass.sum())
-        blocks.append(Block(end, end + kept, block.ordered))
-        end += kept
-    table[grid.cells :] = end
-    blocks.append(Block(end, end + 1, ordered=False))
-    return CoarseGrid(table, tuple(blocks), np.concatenate([*priors, np.ones(1)]))
+    kept = [min(len(block), most) if block.ordered else len(block) for block in grid.blocks]
+    return grid.coarsened(np.arange(len(block)) * k // len(block) for block, k in zip(grid.blocks, kept, strict=True))
 
 
 def even_grid(grid: Grid, mass: NDArray[np.number[Any]]) -> CoarseGrid:
     """The grid with cells merged, so that each merged cell has about the same part of `mass`, given by point cell."""
     points = coarse_grid(grid, POINT_CELLS)
     mass = np.pad(mass, (0, points.cells - len(mass)))
-    merged, blocks = np.empty(points.cells, dtype=np.int32), []
-    end = 0
-    for block in points.blocks:
-        inside, own = np.arange(len(block)), mass[block.cells]
-        if block.ordered and len(block) > COUNTED_CELLS and own.any():
-            reached = (np.cumsum(own) - own / 2.0) / own.sum()
-            inside = np.unique((reached * COUNTED_CELLS).astype(np.int64), return_inverse=True)[1]
-        merged[block.cells] = end + inside
-        blocks.append(Block(end, end + int(inside[-1]) + 1, block.ordered))
-        end = blocks[-1].stop
-    prior = np.bincount(merged, weights=points.prior).astype(np.float64)
-    return CoarseGrid(merged[points.table], tuple(blocks), prior)
+    groups = []
+    for block, merged in zip(grid.blocks, points.blocks, strict=False):
+        inside, own = np.arange(len(merged)), mass[merged.cells]
+        if merged.ordered and len(merged) > COUNTED_CELLS and own.any():
+            inside = np.unique((relative_ranks(own) * COUNTED_CELLS).astype(np.int64), return_inverse=True)[1]
+        groups.append(inside[points.table[block.cells] - merged.start])
+    return grid.coarsened(groups)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,8 +32,8 @@ from pedanova.measures.densities import Densities, smoothed
 from pedanova.measures.distributions import NORMAL, normal_below, normal_quantile
 from pedanova.measures.share import ratio_of
 from pedanova.measures.smoothing import waves_of
-from pedanova.measures.surrogate.posterior import CoarseGrid, Counts, PosteriorSamples, RankRange, StackedGrids
-from pedanova.space.grid import Block, Grid, Reals
+from pedanova.measures.surrogate.posterior import Counts, PosteriorSamples, RankRange, StackedGrids
+from pedanova.space.grid import Block, CoarseGrid, Grid, Reals
 
 # --- shares --------------------------------------------------------------------------------------------
 
