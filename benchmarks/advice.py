@@ -28,7 +28,7 @@ from shared import append_records, by_tpe, options_of, read_records, words
 
 # isort: split
 import numpy as np
-from front import FRONTS, WAYS, front_case, tell_front
+from front import FRONTS, WAYS, front_case, level_case, tell_front, tell_levels
 from samples import drawn_evenly, kept_truth, suggested
 from tables import TABLES, TableWorld, read_table
 from worlds import WORLDS
@@ -420,6 +420,7 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
                 yield from ((next_case, name, options.data, seed, way) for way in ("random", "know"))
             elif options.part == "front":
                 yield from ((front_case, name, None, seed, way) for way in WAYS)
+                yield level_case, name, None, seed
             elif options.part == "win":
                 yield win_case, name, options.data, seed
             else:
@@ -444,7 +445,7 @@ def run_all(options: Any) -> None:
 def tell(options: Any) -> None:
     records = read_records(options.out)
     kinds = {"gains_case": tell_gains, "next_case": tell_next, "win_case": tell_win, "stop_case": tell_stop}
-    kinds["front_case"] = tell_front
+    kinds |= {"front_case": tell_front, "level_case": tell_levels}
     for kind, tell_them in kinds.items():
         some = [record for record in records if json.loads(record["key"])[0] == kind]
         if some:

@@ -136,6 +136,54 @@ def front_case(name: str, folder: str | None, seed: int, way: str) -> list[Recor
         columns = {key: np.concatenate([columns[key], fresh[key]]) for key in problem.space}
 
 
+LEVELS, LEVEL_ROWS = (0.25, 0.5, 0.75), 120
+
+
+def level_case(name: str, folder: str | None, seed: int) -> list[Record]:  # noqa: ARG001
+    """The gain of the first objective at some levels of the second, from random trials, against the truth."""
+    problem = FRONTS[name]
+    rng = np.random.default_rng([seed, 33])
+    columns = drawn_evenly(problem.space, LEVEL_ROWS, rng)
+    losses, (first, second) = problem.losses(columns), problem.ideal()
+    shown = losses + problem.noise * rng.normal(size=(LEVEL_ROWS, 1)) * [1.0, 0.0]
+    a, records = analyzed(problem, columns, shown), []
+    for level in LEVELS:
+        end = float(np.quantile(losses[:, 1], level))
+        record = {"problem": name, "seed": seed, "level": level}
+        try:
+            gains = a.gains(limit={"cost": end})
+        except pa.errors.QueryError as error:
+            records.append({**record, "refused": str(error)})
+            continue
+        start, best = (
+            problem.losses({key: np.array([one[key]]) for key in one})[0] for one in (gains.default, gains.best)
+        )
+        gain = start[0] - first[second <= end].min()
+        total = gains.total
+        record["inside"] = bool(
+            total.low <= gain + 1e-3 * problem.corner[0] and gain <= total.high + 1e-3 * problem.corner[0]
+        )
+        record["meets"], record["tuned"] = bool(best[1] <= end), gains.best != gains.default
+        records.append(
+            {**record, "gain": gain, "total": [total.gain, total.low, total.high], "got": start[0] - best[0]}
+        )
+    return records
+
+
+def tell_levels(records: Sequence[Record]) -> None:
+    print(
+        "problem | cases | refused | interval holds the gain | best meets the limit | part of the gain that it reaches"
+    )
+    for name in FRONTS:
+        every = [one for one in records if one["problem"] == name]
+        some = [one for one in every if "refused" not in one]
+        if some:
+            tuned = [one for one in some if one["tuned"]]
+            means = [np.mean([one["inside"] for one in some]), np.mean([one["meets"] for one in tuned])]
+            reached = sum(one["got"] for one in some) / sum(one["gain"] for one in some)
+            print(" | ".join(map(str, [name, len(every), len(every) - len(some), *np.round([*means, reached], 3)])))
+
+
 def tell_front(records: Sequence[Record]) -> None:
     print("problem | way | " + " | ".join(f"hypervolume at {rows}" for rows in MARKS) + " | seeds")
     parts = {(one["problem"], one["way"], one["rows"], one["seed"]): one["part"] for one in records}

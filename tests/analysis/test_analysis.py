@@ -279,3 +279,32 @@ def test_a_file_with_an_impossible_sample(tmp_path: Path, name: str, array: np.n
     write_tallies(path, replace(stored, attachments={"sample": wrong}))
     with pytest.raises(FormatError, match=r"a\.pedanova has (columns|values|rows) "):
         pa.load(path)
+
+
+def test_levels_of_one_objective_show_what_matters_for_the_other() -> None:
+    rng = np.random.default_rng(0)
+    width, rate, idle = rng.random((3, 200))
+    table = {
+        "width": width,
+        "rate": rate,
+        "idle": idle,
+        "error": (rate - 0.3) ** 2 + 0.5 * (1 - width) ** 2,
+        "speed": -width,
+    }
+    a = pa.analyze(
+        table,
+        ["error", "speed"],
+        direction=["min", "max"],
+        space=dict.fromkeys(("width", "rate", "idle"), pa.Float(0, 1)),
+    )
+    levels = a.compare(by="level")
+    _, half, every = levels.values()
+    assert list(levels)[2] == "any speed"
+    assert all(key.startswith("speed ≥ -") for key in list(levels)[:2])
+    assert half.estimator == every.estimator == "surrogate"
+    assert half["idle"].share < 0.05 < half["rate"].share
+    rows = a.alone("error").importance(region=f"speed >= {np.quantile(-width, 0.5)}")
+    assert half["rate"].low <= rows["rate"].share <= half["rate"].high
+    assert set(levels.meanings) == set(levels)
+    with pytest.raises(QueryError, match="needs two objectives, not 1"):
+        a.alone("error").compare(by="level")

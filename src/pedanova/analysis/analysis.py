@@ -239,8 +239,7 @@ class Analysis(Output):
         Returns
         -------
         Effects
-            One row for each parameter: ``e["lr"].share``. ``e.marginal("lr")`` is the mean objective in each
-            cell of `lr`, with 95 % intervals.
+            By parameter: ``e["lr"].share``. ``e.marginal("lr")``: the mean objective in each cell, with 95 % intervals.
 
         Examples
         --------
@@ -336,7 +335,7 @@ class Analysis(Output):
         target: object = DEFAULT.target,
         region: object = DEFAULT.region,
         *,
-        by: Literal["measure", "objective"] = "measure",
+        by: Literal["measure", "objective", "level"] = "measure",
         top: int = ask.TOP,
         **how: Unpack[How],
     ) -> Comparison[Any]:
@@ -351,6 +350,7 @@ class Analysis(Output):
             rows.
         by
             ``"measure"``: compare measures. ``"objective"``: compare each objective, and all objectives together.
+            ``"level"``: what matters for the first of two objectives among the rows that are best by the second one.
         top
             How many parameters the random forest uses. It uses the parameters that the other measures rank highest.
         how
@@ -368,7 +368,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
         >>> a = pa.analyze(pa.demo_trials(), ["error", "train_seconds"])
         >>> list(a.compare(by="objective", draws=0, estimator="counts"))
         ['together', 'error', 'train_seconds']
@@ -535,26 +534,31 @@ class Analysis(Output):
         return Analysis(self.data.alone(objective))
 
     def gains(
-        self, default: Mapping[str, object] | None = None, region: object = DEFAULT.region, *, seed: int = DEFAULT.seed
+        self,
+        default: Mapping[str, object] | None = None,
+        region: object = DEFAULT.region,
+        *,
+        limit: Mapping[str, float] | None = None,
+        seed: int = DEFAULT.seed,
     ) -> Gains:
         """How much is gained by tuning a parameter instead of leaving it at its default (docs/how-to/advice.md).
 
         Parameters
         ----------
         default
-            Default values by parameter. A parameter that is not listed has the value of the best trial. If None, the
-            defaults of the space (ConfigSpace, SMAC) are used, if any, or else the best trial.
+            Default values by parameter; the best trial has all others. None: those of the space, or that trial.
         region
             The rows to use, as in `importance`; tuned values stay inside the range of these rows.
+        limit
+            With several objectives: the worst allowed value of all but one, such as ``{"latency": 12}``.
         seed
             The model's random seed: the same seed gives the same numbers.
 
         Returns
         -------
         Gains
-            For each parameter, with 95 % intervals: the gain from tuning only this parameter, the loss at its worst
-            value, and the loss from leaving only this parameter at its default. ``.total`` is the gain from tuning all
-            parameters; ``.path`` shows the steps from the defaults to the best values.
+            By parameter, with 95 % intervals: the gain from tuning only it, the loss at its worst value, and the loss
+            from leaving only it at its default. ``.total``: tuning all. ``.path``: from default to best, in steps.
 
         Raises
         ------
@@ -568,7 +572,7 @@ class Analysis(Output):
         >>> next(iter(gains)), gains.total.low > 0
         ('learning_rate', True)
         """
-        return advice.gains_of(self.data, default, region, Question(seed=seed).seed)
+        return advice.gains_of(self.data, default, region, Question(seed=seed).seed, limit)
 
     def next_trials(
         self, number: int = 10, goal: str = "both", *, within: object = None, seed: int = DEFAULT.seed
@@ -580,8 +584,7 @@ class Analysis(Output):
         number
             How many trials to propose.
         goal
-            ``"know"``: make the ranking more certain; ``"win"``: find good trials; ``"both"``: alternate between the
-            two.
+            ``"know"``: make the ranking more certain; ``"win"``: find good trials; ``"both"``: alternate.
         within
             A box or a condition that the proposed trials must meet, such as ``"not (solver == 'sgd' and units > 64)"``.
         seed
@@ -590,8 +593,7 @@ class Analysis(Output):
         Returns
         -------
         NextTrials
-            The proposed trials: ``for t in trials: study.enqueue_trial(t.values, user_attrs=t.attributes)`` queues them
-            in Optuna.
+            To queue them in Optuna: ``for t in trials: study.enqueue_trial(t.values, user_attrs=t.attributes)``.
 
         Raises
         ------
@@ -600,7 +602,6 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
         >>> a = pa.analyze(pa.demo_trials(), "error").first(200)
         >>> trials = a.next_trials(3, "know", within="units > 64")
         >>> [trial.values["units"] > 64 for trial in trials]
@@ -623,9 +624,8 @@ class Analysis(Output):
         Returns
         -------
         Needed
-            For each parameter, the number of further trials until its interval is narrow enough. ``.apart`` is the
-            number of further trials until the first two parameters can be distinguished. ``.stop`` says whether to stop
-            the search.
+            By parameter, the number of further trials until its interval is narrow enough. ``.apart``: until the first
+            two parameters can be distinguished. ``.stop``: whether to stop the search.
 
         Raises
         ------

@@ -137,4 +137,5 @@ READERS: dict[str, Callable[[Any, str], Any]] = {
     "ladder": numbers_of,
     "at": numbers_of,
     "default": values_of,
+    "limit": values_of,
 }

@@ -85,6 +85,19 @@ DEFAULT = Option(
     metavar="V",
     several=True,
 )
+BY = Option(
+    "by",
+    "measure",
+    "measure (default); objective: each of several objectives; level: the first objective at levels of the second",
+    choices=("measure", "objective", "level"),
+)
+LIMIT = Option(
+    "limit",
+    None,
+    "with several objectives: the worst allowed value of all but one, such as latency=12",
+    metavar="V",
+    several=True,
+)
 NUMBER = Option("number", 10, "number of trials to propose (default 10)", metavar="N", type=int)
 GOAL = Option(
     "goal",
@@ -139,11 +152,13 @@ EXAMPLES = """
   pedanova interactions trials.csv --objective error --target 0.2 --top 5
   pedanova interactions trials.csv --objective error --order 3
   pedanova compare trials.csv --objective error --exclude seed,train_seconds
+  pedanova compare trials.csv --objective error --objective latency --by level
   pedanova reduce trials.csv --objective error
   pedanova reduce trials.csv --objective error --to code
   pedanova reduce optuna.db --study mlp --to wandb -o sweep.yaml
   pedanova gains trials.csv --objective error --exclude seed,train_seconds
   pedanova gains trials.csv --objective error --default layers=2,optimizer=sgd
+  pedanova gains trials.csv --objective error --objective latency --limit latency=12
   pedanova next trials.csv --objective error --exclude seed,train_seconds
   pedanova next trials.csv --objective error --goal win --number 4 --format csv -o next.csv
   pedanova brief trials.csv --objective error --exclude seed,train_seconds
@@ -227,8 +242,8 @@ COMMANDS = (
     ),
     Command(
         "compare",
-        "PED-ANOVA and f-ANOVA of one study side by side",
-        (*QUESTION[:2], BEST, WITHIN, SEED, *IN_MEMORY, *PRINT),
+        "measures, objectives or levels of an objective side by side",
+        (*QUESTION[:2], BEST, BY, WITHIN, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
         json=("measures=to_dict", "meanings"),
         rows="measures",
@@ -246,9 +261,9 @@ COMMANDS = (
     Command(
         "gains",
         "how much is gained by tuning each parameter",
-        (*QUESTION[:2], USED, WITHIN, DEFAULT, SEED, *IN_MEMORY, *PRINT),
+        (*QUESTION[:2], USED, WITHIN, DEFAULT, LIMIT, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
-        json=("region", "default", "best", "total", "path", "safe", "safe_loss", "tolerance"),
+        json=("region", "limit", "default", "best", "total", "path", "safe", "safe_loss", "tolerance"),
         table_notes=True,
     ),
     Command(

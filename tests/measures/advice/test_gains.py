@@ -283,3 +283,40 @@ def test_candidates_that_change_are_as_if_computed_anew() -> None:
         np.testing.assert_allclose(near.middle(), known.middle(near.settings), rtol=1e-3)
         assert (near.settings[some, j] != settings[some, j]).all()
         assert (near.settings[~some] == settings[~some]).all()
+
+
+def networks(rows: int, seed: int = 0) -> dict[str, Any]:
+    """Wide networks have a lower error and take longer; deep ones only take longer."""
+    rng = np.random.default_rng(seed)
+    width, depth = rng.integers(10, 101, rows), rng.integers(1, 9, rows)
+    return {"width": width, "depth": depth, "error": 1.0 / width + 0.001 * depth, "speed": 1e4 / (width * depth)}
+
+
+@pytest.mark.parametrize("least", [20.0, 50.0, 100.0])
+def test_gains_at_a_level_of_another_objective(least: float) -> None:
+    table = networks(100)
+    space = {"width": pa.Int(10, 100), "depth": pa.Int(1, 8)}
+    a = pa.analyze(table, ["error", "speed"], direction=["min", "max"], space=space)
+    gains = a.gains(limit={"speed": least})
+    assert 1e4 / (gains.best["width"] * gains.best["depth"]) >= least * 0.99
+    inside = table["speed"] >= least
+    best_run = table["error"][inside].min()
+    assert gains.default["width"] == table["width"][inside][table["error"][inside].argmin()]
+    truth = best_run - (1.0 / min(100, 1e4 / least) + 0.001)
+    assert gains.total.low - 5e-4 <= truth <= gains.total.high + 5e-4
+    assert f"at speed ≥ {least:g}" in gains.summary()
+    assert gains.objective == "error"
+
+
+def test_limits_that_make_no_sense_are_refused() -> None:
+    a = pa.analyze(networks(60), ["error", "speed"], direction=["min", "max"])
+    with pytest.raises(QueryError, match=r"use .alone\('error'\), or limit all others: limit=\{'speed'"):
+        a.gains()
+    with pytest.raises(QueryError, match="is met by no trial"):
+        a.gains(limit={"speed": 1e9})
+    with pytest.raises(QueryError, match="no objective is called"):
+        a.gains(limit={"spede": 1.0})
+    with pytest.raises(QueryError, match="must have a number for speed"):
+        a.gains(limit={"speed": "fast"})
+    with pytest.raises(QueryError, match="is for further objectives"):
+        a.alone("error").gains(limit={"error": 1.0})

@@ -16,9 +16,9 @@ from pedanova.data.column import Mask, as_column
 from pedanova.data.objectives import Goal as Objective
 from pedanova.data.options import check_choice
 from pedanova.data.regions import rows_in_box
-from pedanova.errors import Arg, PedanovaError, QueryError
+from pedanova.errors import Arg, PedanovaError, QueryError, unknown_name
 from pedanova.measures.advice.configurations import Rules, cell_values
-from pedanova.measures.advice.gains import DRAWS, Gains, Tuning, find_gains
+from pedanova.measures.advice.gains import DRAWS, Gains, Limit, Tuning, find_gains
 from pedanova.measures.advice.needed import (
     Needed,
     NeededTrials,
@@ -45,7 +45,7 @@ from pedanova.measures.advice.next_trials import (
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
-from pedanova.measures.questions.failures import failure_notes, success_of
+from pedanova.measures.questions.failures import Success, failure_notes, success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MANY_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
@@ -84,34 +84,51 @@ def known_objective(model: RowModel, seed: int, what: str) -> KnownObjective:
     return known
 
 
-def gains_of(data: TrialData, default: Mapping[str, object] | None, region: object, seed: int) -> Gains:
-    """How much the objective improves by tuning, compared with a default configuration, inside a region."""
+def gains_of(
+    data: TrialData,
+    default: Mapping[str, object] | None,
+    region: object,
+    seed: int,
+    limit: Mapping[str, object] | None = None,
+) -> Gains:
+    """How much an objective improves by tuning, compared with a default configuration, inside a region.
+
+    With several objectives, `limit` has a limit for every objective except one.
+    """
     base = data.resolve(region, "region")
     whole = bool(getattr(base, "is_all", False))
-    if data.levels.several:
-        first = data.objective.split(", ")[0]
-        raise QueryError(f"{data.objective}: gains need a single objective; use .alone({first!r}) first")
     inner = data if whole else data.within(base)
-    part, notes = model_at_hand(inner)
-    model = part.around or part
+    goal, limits = goal_and_limits(data, limit)
+    chosen, notes = model_at_hand(inner)
+    models, own = models_of(data, chosen.around or chosen), models_of(data, chosen)
+    model, part = models[goal.name], own[goal.name]
     if len(model.rows) < FEWEST_ROWS:
         raise QueryError(
             f"gains need a model, and {len(model.rows)} rows are too few; at least {FEWEST_ROWS} are needed"
         )
     known = known_objective(model, seed, "gains")
-    kept = {} if whole and part.around is None else cells_kept(model, part, region)
-    best_row = int(np.argmin(part.few.signed))
+    signs = {one.name: one.sign for one in data.observed().goals}
+    demands: list[Success | Limit] = [
+        Limit(known_objective(models[name], seed, f"gains at a level of {name}"), signs[name] * end, seed)
+        for name, end in limits.items()
+    ]
+    kept = {} if whole and chosen.around is None else cells_kept(model, part, region)
+    signed = part.few.signed
+    allowed = [own[name].few.signed <= signs[name] * end for name, end in limits.items()]
+    possible = np.where(np.logical_and.reduce([np.isfinite(signed), *allowed]), signed, np.inf)
+    best_row = int(np.argmin(possible))
+    if limits and not np.isfinite(possible[best_row]):
+        raise QueryError(Arg("limit", limit), " is met by no trial; choose a wider limit")
     rules = Rules(model.space, part.few.cells, best_row)
     source = "your best trial" if default is None else ""
-    if default is None and inner.observed().default:
+    if default is None and inner.observed().default and not limits:
         default, source = known_values(rules, inner.observed().default), "the tool's own default"
         notes.append(Note("answer", "the default values come from the tool's configuration space"))
     start = rules.best() if default is None else rules.given(default)
     check_inside(rules, start, kept)
     success = success_of(data)
     notes += failure_notes(data)
-    tuning = Tuning(rules, known, start, kept, seed, success)
-    signed = part.few.signed
+    tuning = Tuning(rules, known, start, kept, seed, (*demands, *([] if success is None else [success])))
     finite = signed[np.isfinite(signed)]
     spread = float(np.subtract(*np.quantile(finite, [0.75, 0.25]))) if len(finite) else 0.0
     points = np.concatenate([points_of(model, seed), run_settings(part, rules)])
@@ -120,15 +137,14 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
     for copy, original in model.dependence.copies.items():
         gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
         notes.append(Note("answer", f"changes together with {original}, so both get the same gain", subject=copy))
-    sign = data.levels.sign
-    steps = tuple(replace(step, objective=sign * step.objective) for step in answer.path.rows)
+    steps = tuple(replace(step, objective=goal.sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
         notes.append(Note("answer", "no trial has the default values; such a trial would make the gains more certain"))
     values = rules.values(start)[0]
     columns, row = inner.observed().columns, int(part.few.rows[best_row])
-    own = {} if default is not None else {name: columns[name].value_at(row) for name in values}
-    for name, value in (default or own).items():
+    own_values = {} if default is not None else {name: columns[name].value_at(row) for name in values}
+    for name, value in (default or own_values).items():
         if values[name] is not None and not (default is None and isinstance(rules.space[name], Moving)):
             values[name] = exactly(rules.space[name], value)
     best = values if np.array_equal(answer.best, start) else rules.values(answer.best)[0]
@@ -143,13 +159,38 @@ def gains_of(data: TrialData, default: Mapping[str, object] | None, region: obje
         best=best,
         safe_loss=answer.safe_loss,
         tolerance=answer.tolerance,
-        objective=data.objective,
-        direction=data.direction,
+        objective=goal.name,
+        direction=goal.direction,
         region=str(base),
         default_was_run=was_run,
         default_source=source,
+        limit={f"{name} {'≤' if signs[name] > 0 else '≥'}": end for name, end in limits.items()},
         notes=tuple(notes),
     )
+
+
+def goal_and_limits(data: TrialData, limit: object) -> tuple[Objective, dict[str, float]]:
+    """The objective whose gains are computed, and the limits of all others."""
+    goals = {goal.name: goal for goal in data.observed().goals}
+    if limit is not None and not isinstance(limit, Mapping):
+        raise QueryError(Arg("limit", limit), " must be a dict from objectives to numbers")
+    ends = {}
+    for name, end in (limit or {}).items():
+        if name not in goals:
+            raise QueryError(unknown_name(str(name), tuple(goals), what="objective"))
+        try:
+            ends[name] = float(end)
+        except (TypeError, ValueError):
+            raise QueryError(Arg("limit", limit), f" must have a number for {name}") from None
+    left = [goal for name, goal in goals.items() if name not in ends]
+    if len(left) == 1:
+        return left[0], ends
+    if len(goals) == 1:
+        raise QueryError(Arg("limit", limit), " is for further objectives, and there is only one; leave it out")
+    first, *others = goals
+    alone = Arg("objective", said=(f".alone({first!r})", f"--objective {first} alone"))
+    limits = Arg("limit", said=(f"limit={{{others[0]!r}: …}}", f"--limit {others[0]}=…"))
+    raise QueryError(f"{data.objective}: gains need a single objective; use ", alone, ", or limit all others: ", limits)
 
 
 def known_values(rules: Rules, default: Mapping[str, Label]) -> dict[str, object]:

@@ -7,7 +7,7 @@ upper end uses the best value of each sample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -32,7 +32,8 @@ COLUMNS = (
 DRAWS = 96
 ENDS = (0.025, 0.975)
 CANDIDATES = 32  # the best configurations, in which a parameter is reset to its default
-SURE = 0.9  # the least probability of success of a best configuration
+SURE = 0.9  # the least probability that a best configuration succeeds, and meets a limit
+EVEN, UNLIKELY = 0.5, 0.1  # the same, for configurations that may be the best ones
 SAFE = 0.1  # a loss below this part of the total gain is negligible,
 LEAST_SAFE = 0.02  # and so is a loss below this part of the objective's spread
 CLIMBS, MOST_CLIMBS = 2, 200  # steps per parameter, and all steps, of the search for the best configuration
@@ -194,6 +195,8 @@ class Gains(NamedTable[Gain]):
         Whether some row has exactly the default values. Such a row makes the error of the gains about half as large.
     default_source
         Where the default comes from if you gave none: the best trial, or the tool's own default.
+    limit
+        With several objectives: the limits of all others, which every tuned configuration probably meets.
 
     Examples
     --------
@@ -215,12 +218,17 @@ class Gains(NamedTable[Gain]):
     region: str = ""
     default_was_run: bool = False
     default_source: str = ""
+    limit: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[Note, ...] = field(default=())
 
     @property
     def safe(self) -> list[str]:
         """The parameters that may stay at their defaults together."""
         return [row.name for row in self.rows if row.verdict == "safe"]
+
+    @property
+    def _level(self) -> str:
+        return "".join(f" at {name} {short(end)}" for name, end in self.limit.items())
 
     def printed(self) -> Printed:
         return [
@@ -235,13 +243,13 @@ class Gains(NamedTable[Gain]):
         ]
 
     def heading(self) -> str:
-        return f"Gains from tuning, compared with the default, in units of {self.objective}"
+        return f"Gains from tuning, compared with the default, in units of {self.objective}{self._level}"
 
     def summary(self) -> str:
         """The total gain, and the parameters that may stay at their defaults."""
         words = (
             f"Tuning all parameters improves {self.objective} by {self.total}, "
-            f"compared with {self.default_source or 'the default'}."
+            f"compared with {self.default_source or 'the default'}{self._level}."
         )
         if self.total.low <= 0.0:
             words += " This gain is not certain: its interval begins at 0."
@@ -261,6 +269,24 @@ def default_in_words(gains: Gains, option: str) -> str:
     return f"default: {gains.default_source}; {option} sets another" if gains.default_source else ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Limit:
+    """A limit of another objective."""
+
+    objective: KnownObjective
+    worst: float  # lower is better
+    seed: int
+
+    def met(self, settings: Settings) -> Mask:
+        """(draws, configurations) Whether the limit is met, in posterior samples."""
+        drawn = self.objective.draw(settings, DRAWS, np.random.default_rng([self.seed, 0x11A]))
+        return np.asarray(drawn <= self.worst)
+
+    def chance(self, settings: Settings) -> Reals:
+        """(configurations,) The probability that the limit is met."""
+        return np.asarray(self.met(settings).mean(axis=0))
+
+
 @dataclass(frozen=True, eq=False)
 class Tuning:
     """Evaluates configurations around a default with posterior samples of the objective."""
@@ -270,15 +296,36 @@ class Tuning:
     default: Settings  # (1, parameters)
     kept: Mapping[str, Mask]  # by parameter: the cells of its grid that lie in the region
     seed: int
-    success: Success | None = None
+    demands: Sequence[Success | Limit] = ()  # that configurations succeed, and meet limits of other objectives
 
-    def sound(self, settings: Settings) -> Mask:
-        """(configurations,) Which configurations probably succeed."""
-        if self.success is None:
-            return np.ones(len(settings), dtype=bool)
-        return np.asarray(self.success.chance(settings) >= SURE)
+    def sound(self, settings: Settings, sure: float = SURE) -> Mask:
+        """(configurations,) Which configurations probably succeed, and meet all limits with probability `sure`."""
+        sound = np.ones(len(settings), dtype=bool)
+        for demand in self.demands:
+            sound[sound] = demand.chance(settings[sound]) >= (sure if isinstance(demand, Limit) else SURE)
+        return sound
 
-    def best_near(self, start: Settings) -> Settings:
+    def lowest(self, start: Settings, points: Settings) -> Reals:
+        """(draws,) The lowest objective of each sample, among points that meet all limits in this sample."""
+        near = [self.best_near(start, sure) for sure in (EVEN, UNLIKELY)] if self.limits else []
+        points = np.concatenate([*near, points[self.sound(points, UNLIKELY)]])
+        (values,) = self.drawn(points)
+        for limit in self.limits:
+            values = np.where(limit.met(points), values, np.inf)
+        return np.asarray(values.min(axis=1, initial=np.inf))
+
+    @property
+    def limits(self) -> list[Limit]:
+        return [demand for demand in self.demands if isinstance(demand, Limit)]
+
+    def sound_ones(self, settings: Settings) -> Settings:
+        """The settings that probably meet all demands, and the default; only the default if there are none."""
+        if not self.demands:
+            return settings
+        sound = self.sound(settings) | (settings == self.default).all(axis=1)
+        return settings[sound] if sound.any() else self.default
+
+    def best_near(self, start: Settings, sure: float = SURE) -> Settings:
         """(1, parameters) The configuration found from `start` by improving one parameter at a time."""
         value = float(self.objective.middle(start)[0])
         near: Candidates | None = None
@@ -287,7 +334,7 @@ class Tuning:
                 lines = [self.rules.line(name, start, self.kept) for name in self.rules.names]
                 owner = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
                 near = Candidates(self.objective, np.concatenate(lines))
-            values = np.where(self.sound(near.settings), near.middle(), np.inf)
+            values = np.where(self.sound(near.settings, sure), near.middle(), np.inf)
             best = int(values.argmin())
             if values[best] >= value:
                 break
@@ -339,16 +386,18 @@ def find_gains(tuning: Tuning, points: Settings, run: Settings, spread: float) -
     `spread` is the interquartile range of the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
-    points = tuning.inside(points)
-    points = points[tuning.sound(points)]
+    every = tuning.inside(points)
+    points = every[tuning.sound(every)]
     points = np.concatenate([default, points[np.argsort(tuning.objective.middle(points), kind="stable")]])
     best = tuning.surely_best(tuning.best_near(points[1:2] if len(points) > 1 else default), run)
     good = np.concatenate([best, points[1 : 1 + rules.within_limits(CANDIDATES)]])
-    lines = [rules.line(name, default, tuning.kept) for name in names]
-    back = [put_back(rules, good, default, [j]) for j in range(len(names))]
+    lines = [tuning.sound_ones(rules.line(name, default, tuning.kept)) for name in names]
+    back = [tuning.sound_ones(put_back(rules, good, default, [j])) for j in range(len(names))]
     path, steps = path_between(tuning, default, best)
     base, top, along, everywhere, *others = tuning.drawn(default, best, path, points, *lines, *back)
     lowest = np.minimum(everywhere.min(axis=1), top[:, 0])
+    if tuning.limits:
+        lowest = np.minimum(lowest, tuning.lowest(best, every))
     samples = Samples(base[:, 0], top[:, 0], lowest, tuning.objective.misfit(default))
     total = amount(samples.base - samples.top, samples.base - samples.lowest, samples.misfit)
     tolerance = max(SAFE * total.gain, LEAST_SAFE * spread)
@@ -395,7 +444,8 @@ def safe_together(
     """The parameters that may all stay at their defaults if the others are tuned, and the upper bound of the loss."""
     order = sorted(range(len(rows)), key=lambda j: (rows[j].left, rows[j].left_high))
     sets = [order[: k + 1] for k in range(len(order)) if rows[order[k]].left_high <= tolerance]
-    drawn = tuning.drawn(*(put_back(tuning.rules, good, tuning.default, some) for some in sets)) if sets else []
+    backs = [tuning.sound_ones(put_back(tuning.rules, good, tuning.default, some)) for some in sets]
+    drawn = tuning.drawn(*backs) if sets else []
     safe: set[str] = set()
     loss = 0.0
     for some, behind in zip(sets, drawn, strict=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
-from pedanova.base.digits import percent
+from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note, explaining
 from pedanova.base.progress import watched
 from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
@@ -31,6 +31,7 @@ from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing, check_smoothing
 from pedanova.measures.surrogate.estimate import ResolvedQuestion, density_answer, estimate
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Level
 from pedanova.measures.surrogate.summaries import model_sets, targets_of_pair
 from pedanova.space.parameters import Space
 
@@ -523,7 +524,8 @@ class Comparison(Table, Mapping[str, Answer]):
         return known_percent(row, value) if self.shown == "share" and isinstance(row, Importance) else percent(value)
 
 
-By: TypeAlias = Literal["measure", "objective"]
+By: TypeAlias = Literal["measure", "objective", "level"]
+LEVELS = (0.25, 0.5)  # parts of the rows that are best by the second objective
 TOP = 30  # the largest number of parameters that a forest is fitted to
 FOREST_VALUES = 100_000  # the largest number of values; a longer table is sampled
 
@@ -531,10 +533,10 @@ FOREST_VALUES = 100_000  # the largest number of values; a longer table is sampl
 def compare(
     data: TrialData, by: str, target: object, region: object = DEFAULT.region, top: object = TOP, **how: Unpack[How]
 ) -> Comparison[Any]:
-    """Compare importances side by side: of several measures, or for several objectives."""
+    """Compare importances side by side: of several measures, for several objectives, or at levels of an objective."""
     check_choice("by", by, By)
-    if by == "objective":
-        return compare_objectives(data, Question(target, region, **how))
+    if by != "measure":
+        return (compare_objectives if by == "objective" else compare_levels)(data, Question(target, region, **how))
     if region != DEFAULT.region or set(how) - {"seed"}:
         raise QueryError(
             "a comparison of measures accepts only target=, top= and seed=; other options need by='objective'"
@@ -633,3 +635,25 @@ def compare_objectives(data: TrialData, question: Question) -> Comparison[Import
     goals, question = data.observed().goals, data.widened(question)
     together = {"together": importance_of(data, question)} if len(goals) > 1 else {}
     return Comparison(together | {goal.name: importance_of(data.alone(goal.name), question) for goal in goals})
+
+
+def compare_levels(data: TrialData, question: Question) -> Comparison[Importances]:
+    """The importances for the first of two objectives, among the rows that are good by the second one."""
+    goals = data.observed().goals
+    if len(goals) != 2:
+        raise QueryError(Arg("by", "level"), f" needs two objectives, not {len(goals)}; the second one is limited")
+    first, second = (data.alone(goal.name) for goal in goals)
+    name, sign = second.objective, goals[1].sign
+    losses = sign * goals[1].values.astype(np.float64)
+    model = second.row_model
+    known = None if model is None or len(model.rows) < FEWEST_ROWS else model.objective(question.seed)
+    answers, meanings = {}, {}
+    for part in LEVELS:
+        end = second.reach(part)[0]
+        inner = first.at_level(losses <= sign * end, None if known is None else Level(known, sign * end))
+        key = f"{name} {'≤' if sign > 0 else '≥'} {short(end)}"
+        answers[key], meanings[key] = importance_or_wider(inner, question), f"among trials with {key}"
+    answers[f"any {name}"] = importance_or_wider(first, question)
+    meanings[f"any {name}"] = "among all trials"
+    what = f"which parameters decide whether {first.objective} is good"
+    return Comparison(answers, meanings={key: f"{what}, {who}" for key, who in meanings.items()})

@@ -45,7 +45,7 @@ from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.surrogate.estimate import ALONE, ResolvedQuestion, most_rows
-from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel
+from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Level, RowModel
 from pedanova.space.parameters import Space
 from pedanova.space.values import shown
 
@@ -199,6 +199,14 @@ class TrialData:
 
         inner: Self = RESULTS.get(self, key, restricted)
         return inner
+
+    def at_level(self, rows: Mask, level: Level | None) -> Self:
+        """The data restricted to rows that meet a level of another objective; its model says which points meet it."""
+        inner = self.within(rows)
+        model = inner.row_model
+        if model is None or model.around is None or level is None:
+            return inner
+        return replace(inner, _model=replace(model, level=level, _fitted={}))
 
     def mask_of(self, rows: Iterable[object]) -> tuple[Mask, Mask]:
         """Two masks (rows,): the rows that lie in every given region, and all rows that are not dropped."""

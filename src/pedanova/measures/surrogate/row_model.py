@@ -72,6 +72,19 @@ class Repeats:
         return notes
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """A limit of another objective."""
+
+    objective: KnownObjective
+    worst: float  # lower is better
+
+    def met(self, samples: PosteriorSamples) -> Mask:
+        """(points,) Which points probably meet the limit."""
+        cells = np.stack([samples.cells(name) for name in samples.space], axis=1).astype(np.int32)
+        return np.asarray(self.objective.middle(cells) <= self.worst)
+
+
 @dataclass(eq=False)
 class RowModel:
     """The model of a set of rows, and permutation tests on these rows; results are cached."""
@@ -81,6 +94,7 @@ class RowModel:
     around: RowModel | None = None  # the model of more rows, if these are a selection
     near: FittedModel | None = None  # the fit to more rows from the same sampler
     sampled_from: int | None = None  # the number of rows of a long table that these are a sample of
+    level: Level | None = None  # the level of another objective that selects the rows
     _fitted: dict[int, FittedModel] = field(default_factory=dict)  # by seed
 
     @property
@@ -191,12 +205,15 @@ class RowModel:
             return fitted
         if fitted.samples.adaptive:
             return replace(fitted, samples=None, objection=NO_PART)
-        kept = bounding_box(around.few, np.isin(around.few.rows, self.few.rows), self.space)
-        box = None if kept is None else fitted.samples.box(kept)
+        box = self._points_inside(around, fitted.samples) if self.level is None else self.level.met(fitted.samples)
         if box is None or box.sum() < LEAST_BOX:
             return replace(fitted, samples=None, objection=NO_BOX)
         varying = varying_names(self.space, self.few.cells)
         return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
+
+    def _points_inside(self, around: RowModel, samples: PosteriorSamples) -> Mask | None:
+        kept = bounding_box(around.few, np.isin(around.few.rows, self.few.rows), self.space)
+        return None if kept is None else samples.box(kept)
 
     def ranges_of(self, target: Mask, region: Mask) -> tuple[RankRange, RankRange] | None:
         """Target and region (masks over the table) as ranges of ranks; None if one of them is not a single range."""

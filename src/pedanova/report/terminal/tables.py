@@ -519,7 +519,10 @@ def draw_gains(gains: Gains, look: TerminalStyle) -> str:
 
 def draw_compare(result: Comparison[Any], look: TerminalStyle) -> str:
     table = look.folded(result.printed())
-    noise = "~ marks parameters without a clear effect. Measures without a significance test have no marks."
-    words = look.titled("Ratios by measure", table, noise if any(result.noise.values()) else "")
+    noise = "~ marks parameters without a clear effect."
+    if result.shown == "ratio":
+        noise += " Measures without a significance test have no marks."
+    title = "Ratios by measure" if result.shown == "ratio" else "Importances"
+    words = look.titled(title, table, noise if any(result.noise.values()) else "")
     meanings = [fill(f"{name}: {meaning}", look.width, "  ") for name, meaning in result.meanings.items()]
     return words if look.alone else words + "\n\n" + "\n".join(meanings)
