@@ -54,11 +54,11 @@ def chunks(rows: int, *, pieces: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
-def portions(rows: int, *, threads: int, each: int = 4) -> list[slice]:
+def portions(rows: int, *, threads: int) -> list[slice]:
     """Divide the rows into slices, several per thread, so that fast threads can do more of them."""
     if threads == 1:
         return chunks(rows, pieces=1)
-    several = min(threads * each, max(threads, rows // SMALL_PIECE))
+    several = min(4 * threads, max(threads, rows // SMALL_PIECE))
     return chunks(rows, pieces=min(several, rows // SMALLEST_PIECE + 1))
 
 

@@ -181,12 +181,12 @@ class Densities(Table):
         return len(self.target)
 
 
-def shown_parts(panels: Sequence[Panel], most: int = 12) -> list[tuple[str, float, float]]:
-    """(label, target fraction, region fraction) of each cell; a curve is divided into at most `most` cells."""
+def shown_parts(panels: Sequence[Panel]) -> list[tuple[str, float, float]]:
+    """(label, target fraction, region fraction) of each cell; a curve is divided into at most a dozen cells."""
     rows = []
     for panel in panels:
         behind = f" ({panel.domain})" if panel.domain else ""
-        step = -(-len(panel.cells) // most) if panel.is_curve else 1
+        step = -(-len(panel.cells) // 12) if panel.is_curve else 1
         for start in range(0, len(panel.cells), step):
             group = slice(start, start + step)
             parts = float(panel.target[group].sum()), float(panel.region[group].sum())

@@ -57,7 +57,7 @@ from pedanova.measures.surrogate.sampler import (
     sampler_of,
 )
 from pedanova.measures.surrogate.summaries import LeaveOneOut
-from pedanova.space.grid import Reals
+from pedanova.space.grid import Reals, relative_ranks
 
 DRAWS = 32  # functions, in pairs around the mean
 FIT_ROWS = 240  # rows that the settings are fitted to
@@ -270,7 +270,7 @@ def influences(data: FitData, settings: KernelSettings) -> list[float]:
 def scores_of(levels: Indices, weights: Reals) -> Reals:
     """(rows,) Normal quantiles of the weighted ranks of `levels`, where 0 is the best."""
     mass = np.bincount(levels, weights=weights)
-    middles = (np.cumsum(mass) - mass / 2.0)[levels] / mass.sum()
+    middles = relative_ranks(mass)[levels]
     least = 0.25 / len(levels)
     scores: Reals = normal_quantile(np.clip(middles, least, 1.0 - least))
     return scores

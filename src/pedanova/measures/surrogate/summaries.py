@@ -30,7 +30,7 @@ from pedanova.data.column import Mask
 from pedanova.measures.bins import Basis, expected_widths
 from pedanova.measures.densities import Densities, smoothed
 from pedanova.measures.distributions import NORMAL, normal_below, normal_quantile
-from pedanova.measures.share import ratio_of
+from pedanova.measures.share import ratio_of, share_of
 from pedanova.measures.smoothing import waves_of
 from pedanova.measures.surrogate.posterior import Counts, PosteriorSamples, RankRange, StackedGrids
 from pedanova.space.grid import Block, CoarseGrid, Grid, Reals
@@ -143,18 +143,17 @@ def shares_of_counts(
         base = np.repeat(grids.by_block(region), sizes, axis=1) * grids.prior
     square = grids.by_parameter(ratio_of(target**2, base))
     regimes_square = grids.blocks_by_parameter(ratio_of(grids.by_block(target) ** 2, grids.by_block(region)))
-    odds = (inside / (rows - inside))[:, None]
+    many, every = inside[:, None], rows[:, None]
+    odds = many / (every - many)
     none = np.where(of_value, regimes_square, 1.0)  # the square of a parameter without an effect
     cells = grids.by_parameter((regions > 0).astype(np.float64))
     regimes = grids.blocks_by_parameter((grids.by_block(region) > 0).astype(np.float64))
     freedom = cells - np.where(of_value, regimes, 1.0)
     if baseline == "region":
-        chance = freedom / (rows - 1.0)[:, None]
-        each = (odds * (square - none) - chance) / np.maximum(1.0 - chance, 1e-9)
+        each = share_of(square - none, freedom + 1.0, odds, many, every, baseline)
     else:
         noise = grids.by_parameter(ratio_of(target, base))
-        many = np.maximum(inside, 2)[:, None]
-        each = odds * ((many * square - noise) / (many - 1.0) - none)
+        each = share_of(square - 1.0, noise, odds, many, every, baseline) + odds * (1.0 - none)
     divergence = np.maximum(square - 1.0, 1e-12)
     active = (regimes_square - 1.0).mean(axis=0)
     activity = np.clip(np.where(active > 1e-12, active, 0.0) / divergence.mean(axis=0), 0.0, 1.0)

@@ -145,16 +145,13 @@ def densities(a: TrialData, question: Question, names: Sequence[str] | None = No
 
 def by_counts_at_first(a: TrialData, question: Question) -> Question:
     """The question to the counts, as long as no model is fitted."""
-    return replace(question, estimator="counts", of="rows") if is_unfitted(a) and not question.by_rows else question
+    unfitted = isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
+    return replace(question, estimator="counts", of="rows") if unfitted and not question.by_rows else question
 
 
 def without_paper(question: Question) -> Question:
     """The question to the default estimator, if the paper's estimator does not define the answer."""
     return replace(question, estimator=DEFAULT.estimator) if question.estimator == "paper" else question
-
-
-def is_unfitted(a: TrialData) -> bool:
-    return isinstance(a.row_model, RowModel) and not a.row_model.is_fitted
 
 
 def counted(a: TrialData, question: Question) -> dict[str, Any]:
@@ -296,17 +293,8 @@ def limits_in_words(low: float | None, high: float | None) -> str:
 
 PLANE = 7  # coarse cells of each parameter on the plane of two
 PAIR_COLUMNS = (
-    "first",
-    "second",
-    "interaction",
-    "closed",
-    "additive",
-    "redundancy",
-    "low",
-    "high",
-    "p_adjusted",
-    "significant",
-)
+    "first", "second", "interaction", "closed", "additive", "redundancy", "low", "high", "p_adjusted", "significant",
+)  # fmt: skip
 DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 
 
@@ -316,7 +304,7 @@ def pairs(a: TrialData, question: Question, names: Sequence[str] | None) -> dict
     result = interactions_of(*asked_of(a, without_paper(question), "estimator", "seed", "of"), params=names)
     return {
         "cells": result.cells,
-        "rows": rows_of(result.rows, (*PAIR_COLUMNS, "significant")),
+        "rows": rows_of(result.rows, PAIR_COLUMNS),
         "notes": [str(note) for note in result.notes],
     }
 

@@ -194,12 +194,13 @@ def facts_of(
 def objective_of(a: TrialData) -> dict[str, Any]:
     reached = [] if a.levels.several else reached_by(a)
     ends = [x for x, _ in reached if x is not None]
+    origin = None if a.observations is None else a.observations.origin
     return {
         "name": a.objective,
         "direction": a.direction,
         "goals": [] if a.observations is None else [goal.name for goal in a.observations.goals],
         "order": order_of(a),
-        "curves": has_curves(a),
+        "curves": origin is not None and origin.records.curves is not None,  # intermediate values of trials
         "several": a.levels.several,
         "directions": [] if a.observations is None else [goal.direction for goal in a.observations.goals],
         "reached": reached,
@@ -290,12 +291,6 @@ def columns_of(a: TrialData) -> Space:
     others = others_of(a)
     space = a.space if others is None else Space({**a.space, **others.space})
     return Space({**space, ROW: row_numbers(a)}) if order_of(a) == ROW and ROW not in space else space
-
-
-def has_curves(a: TrialData) -> bool:
-    """Whether the source has intermediate values of trials."""
-    origin = None if a.observations is None else a.observations.origin
-    return origin is not None and origin.records.curves is not None
 
 
 def row_numbers(a: TrialData) -> Parameter:
