@@ -21,10 +21,11 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, cut_at, rank_of, sign_of
 from pedanova.errors import Arg, QueryError
-from pedanova.space.grid import Grid, grid_of
+from pedanova.space.grid import EXTRA_CELLS, Grid, grid_of, quantile_groups
 from pedanova.space.parameters import Space, children_of
 
 FEW_ROWS = 20  # a target smaller than this gives rough numbers
+EVEN_CELLS, FEWEST_EVEN = 2.0, 50  # cells of equally many rows: this many times √rows, and at least so many
 Range = tuple[int, int]  # first level, last level + 1
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
@@ -128,6 +129,28 @@ class Contrast:
             for counts in (self.target, self.region - self.target)
         )
         return replace(self, target=target, region=target + rest, repeats=1.0)
+
+    def evened(self) -> Contrast:
+        """The same counts in fewer cells of a range, each with about the same number of region rows.
+
+        The rows of a small region often crowd in a small part of the range. A kernel that is as wide everywhere blurs
+        them, and elsewhere cells have too few rows to correct for chance. A share does not depend on the scale.
+        """
+        if self.grid.labels is not None:  # each cell is a value
+            return self
+        groups = []
+        for block in self.grid.blocks:
+            rows = np.maximum(self.region[block.cells], 1e-9)
+            most = max(FEWEST_EVEN, round(EVEN_CELLS * math.sqrt(rows.sum())))
+            every = quantile_groups(rows, most) if block.smoothable else np.arange(len(block))
+            groups.append(np.unique(every, return_inverse=True)[1])
+        coarse = self.grid.coarsened(groups, apart=True)
+        cells = coarse.cells - EXTRA_CELLS
+        grid = Grid(self.grid.parameter, cells, coarse.prior[:cells], coarse.blocks[:-EXTRA_CELLS])
+        target, region = (
+            np.bincount(coarse.table, weights=one).astype(np.int64) for one in (self.target, self.region)
+        )
+        return replace(self, grid=grid, target=target, region=region)
 
     @property
     def varies(self) -> bool:

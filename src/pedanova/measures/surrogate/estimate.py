@@ -324,7 +324,7 @@ def by_paper(query: ResolvedQuestion) -> ShareEstimate:
 def by_counts(query: ResolvedQuestion) -> ShareEstimate:
     question, notes = query.question, query.choice[1]
     how: dict[str, Any] = {"baseline": question.baseline, "smoothing": question.smoothing}
-    contrasts = with_repeats(query)
+    contrasts = counted_cells(query, with_repeats(query))
     counted = measure_all(contrasts, **how)
     check_enough(counted[0].n_target, counted[0].n_region, query)
     if question.draws == 0:
@@ -363,7 +363,8 @@ def with_threshold(
         if row.share <= WORTH_A_WORD or not 0 < less.target.sum() < more.target.sum():
             result.append(one)
             continue
-        moved = (measure(more, **how).share - measure(less, **how).share) * off
+        lower, upper = (measure(near, **how).share for near in counted_cells(query, (less, more)))
+        moved = (upper - lower) * off
         low = row.share - math.hypot(max(row.share - one.low, 0.0), NORMAL * moved)
         high = row.share + math.hypot(max(one.high - row.share, 0.0), NORMAL * moved)
         result.append(replace(one, low=max(low, 0.0), high=min(high, 1.0), deviation=math.hypot(one.deviation, moved)))
@@ -406,6 +407,14 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
     return [replace(one, repeats=repeats) for one in query.contrasts] if repeats > 1.0 else query.contrasts
 
 
+def counted_cells(query: ResolvedQuestion, contrasts: Sequence[Contrast]) -> Sequence[Contrast]:
+    """The contrasts in cells of the region, if the region is a part of the rows and the cells are not asked for."""
+    how = query.question
+    if query.whole or how.smoothing != "auto" or how.baseline != "region":
+        return contrasts
+    return [contrast.evened() for contrast in contrasts]
+
+
 def p_values_for(query: ResolvedQuestion) -> PValues | None:
     """p-values by permutation of the rows; None if the rows cannot be permuted."""
     model, seed = query.model, query.question.seed
@@ -437,7 +446,7 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
     estimated = shares.uncorrected(adaptive=samples.adaptive) if correction is None else correction
     estimated = EstimatedShares(*(column[order] for column in estimated))
     if correction is not None:
-        counted = {contrast.name: contrast for contrast in with_repeats(query)}
+        counted = {contrast.name: contrast for contrast in counted_cells(query, with_repeats(query))}
         sources = [shares.names[samples.sources[place]] for place in order]
         # A copy gets the counts of its original.
         each = [counted.get(source, counted[name]) for source, name in zip(sources, names, strict=True)]

@@ -125,7 +125,7 @@ class FittedModel:
     objection: str = ""  # why there are no samples, or why they are no basis for advice, in words
     settings: KernelSettings | None = None
     influence: Mapping[str, float] = field(default_factory=dict)  # how much each parameter alone changes
-    predictions: LeaveOneOut | None = None  # each row predicted from the other rows
+    predictions: Mapping[float, LeaveOneOut] = field(default_factory=dict)  # by the layer (1.0: all rows), even samplers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,11 +222,16 @@ def with_samples(
     process = data.condition(given, scores[given], settings)
     order = sort_lines(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
     layers: dict[float, Indices] = {}
+    known = [(1.0, process, np.arange(len(configurations)), given)]
     for layer in LAYERS:  # a layer reorders the best points
         part = None if layer.even and sampler.adaptive else rows_within(data, scores, weights, layer)
         if part is not None:
-            layers = {layer.part: reorder(data, order, part, layer, settings, rng)}
-    predictions = None if sampler.adaptive else leave_one_out(data, process, given, rows, rng)
+            own, some, drawn = reorder(data, order, part, layer, settings, rng)
+            if layer.part < LAYERS[0].part:
+                layers[layer.part] = drawn
+                known.append((layer.part, own, part[0], some))
+    every = [] if sampler.adaptive else known
+    predictions = {part: leave_one_out(data, own, top, some, rows, rng) for part, own, top, some in every}
     parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
     samples = PosteriorSamples(
         space=arrangement.space,
@@ -236,7 +241,7 @@ def with_samples(
         varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
         adaptive=sampler.adaptive,
         copies=dependence.copies,
-        layers={part: draws for part, draws in layers.items() if part < LAYERS[0].part},
+        layers=layers,
     )
     influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
     influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
@@ -319,17 +324,18 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 
 
 def leave_one_out(
-    data: FitData, process: Posterior, given: Indices, rows: RankedRows, rng: np.random.Generator
+    data: FitData, process: Posterior, some: Indices, given: Indices, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Predict the score of every row from the configurations in `given`, except its own configuration."""
+    """Predict the scores of some configurations from those in `given`, which the process knows, except themselves."""
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
     mean[given], variance[given] = process.leave_one_out()
-    rest = np.delete(np.arange(count), given)
+    rest = np.setdiff1d(some, given, assume_unique=True)
     if len(rest):
         drawn = process.draw(data.rows.take(rest), DRAWS, rng).astype(np.float64)
         mean[rest], variance[rest] = drawn.mean(axis=0), drawn.var(axis=0)
     order, owner = np.argsort(rows.rows), data.configurations.owner
+    order = order[np.isin(owner[order], some)]
     owner = owner[order]
     return LeaveOneOut(rows.rows[order], owner, mean[owner], variance[owner], process.noise * process.scale)
 
@@ -357,8 +363,11 @@ def reorder(
     layer: Layer,
     settings: KernelSettings,
     rng: np.random.Generator,
-) -> Indices:
-    """Reorder the best points of some samples by a process that is fitted to the rows of the layer; returns which."""
+) -> tuple[Posterior, Indices, Indices]:
+    """Reorder the best points of some samples by a process that is fitted to the rows of the layer.
+
+    The result is the process, the configurations that it was fitted to, and the samples.
+    """
     top, scores = part
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
     start = None if layer.anew and data.effort is not QUICK else settings
@@ -372,4 +381,4 @@ def reorder(
     again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(mine), rng), rng)
     turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
     order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)
-    return mine
+    return process, top[most], mine

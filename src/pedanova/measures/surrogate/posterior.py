@@ -511,16 +511,21 @@ class PosteriorSamples:
         if last - first == len(self):
             return self
 
+        layer = self.layer_of(region)
+
         def make() -> PosteriorSamples:
             often = np.bincount(self.order[:, first:last].ravel(), minlength=len(self))
             masses = (np.bincount(column, weights=often) for column in self.points)
             grids = (even_grid(grid_of(one), mass) for one, mass in zip(self.space.values(), masses, strict=True))
-            fitting = [part for part in self.layers if last <= math.ceil(part * len(self))]
-            order = self.order[self.layers[min(fitting)]] if fitting else self.order
+            order = self.order[self.layers[layer]] if layer < 1.0 else self.order
             return replace(self, order=order, counted=tuple(grids), layers={})
 
         size = 4 * len(self) * len(self.space)
         return RESULTS.get(self, ("focused", first, last), make, lambda _: size)
+
+    def layer_of(self, region: RankRange) -> float:
+        """The smallest best part with a process of its own that contains the region; 1.0 for the whole space."""
+        return min((part for part in self.layers if self.ends(region)[1] <= math.ceil(part * len(self))), default=1.0)
 
     def cells(self, name: str) -> Cells:
         """(points,) The grid cell of every point; where cells are merged, the middle one."""

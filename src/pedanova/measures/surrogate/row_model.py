@@ -233,27 +233,31 @@ class RowModel:
     ) -> EstimatedShares | None:
         """The shares by the model, corrected by the residuals of the rows; None if the sampler was adaptive."""
         whole, predictions = self.fitted(seed).samples, self.fitted(seed).predictions
-        if predictions is None or whole is None:
+        if not predictions or whole is None:
             return None
         samples = whole.focused(region)
+        inside, layer = self.between(region), whole.layer_of(region)
+        if not np.isin(self.rows.rows[inside], predictions[layer].rows).all():
+            layer = 1.0
 
         def make() -> EstimatedShares:
-            cells = partial(self._predicted_cells, samples, predictions)
+            known = np.isin(self.rows.rows, predictions[layer].rows)
+            cells = partial(self._predicted_cells, samples, predictions[layer], known)
             predicted, flat, numbers = RESULTS.get(self, ("cells", seed, samples.counted and region), cells)
-            sums = cell_sums(predicted, flat, self.between(target), self.between(region), len(numbers))
+            sums = cell_sums(predicted, flat, self.between(target)[known], inside[known], len(numbers))
             curve = curve_of(samples, target, region, numbers)
             return with_residuals(samples, curve, shares, sums, children_of(self.space))
 
         return RESULTS.get(self, ("corrected", target, region, seed), make)
 
-    def _predicted_cells(self, samples: PosteriorSamples, predictions: LeaveOneOut) -> PredictedCells:
+    def _predicted_cells(self, samples: PosteriorSamples, predictions: LeaveOneOut, known: Mask) -> PredictedCells:
         rows, grids = self.rows, samples.grids
-        cells, numbers = rows.arrangement.cells(rows.places), canonical_numbers(rows.arrangement, grids)
+        cells, numbers = rows.arrangement.cells(rows.places[known]), canonical_numbers(rows.arrangement, grids)
         each = zip(samples.space, grids.grids, grids.starts, strict=False)
         flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
-        predicted = predictions.take(rows.rows)
+        predicted = predictions.take(rows.rows[known])
         if not self.repeats.clustered:
-            predicted = replace(predicted, owner=np.arange(len(rows)))
+            predicted = replace(predicted, owner=np.arange(len(flat)))
         return predicted, numbers[flat], numbers
 
     # --- p-values ----------------------------------------------------------------------------------
