@@ -147,9 +147,7 @@ class Contrast:
         coarse = self.grid.coarsened(groups, apart=True)
         cells = coarse.cells - EXTRA_CELLS
         grid = Grid(self.grid.parameter, cells, coarse.prior[:cells], coarse.blocks[:-EXTRA_CELLS])
-        target, region = (
-            np.bincount(coarse.table, weights=one).astype(np.int64) for one in (self.target, self.region)
-        )
+        target, region = (np.bincount(coarse.table, weights=one).astype(np.int64) for one in (self.target, self.region))
         return replace(self, grid=grid, target=target, region=region)
 
     @property

@@ -408,9 +408,10 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
 
 
 def counted_cells(query: ResolvedQuestion, contrasts: Sequence[Contrast]) -> Sequence[Contrast]:
-    """The contrasts in cells of the region, if the region is a part of the rows and the cells are not asked for."""
-    how = query.question
-    if query.whole or how.smoothing != "auto" or how.baseline != "region":
+    """The contrasts as they are counted: inside a region, in cells with equally many rows of the region."""
+    how, region = query.question, query.region
+    whole = isinstance(region, Region) and region.is_all
+    if whole or how.smoothing != "auto" or how.baseline != "region":
         return contrasts
     return [contrast.evened() for contrast in contrasts]
 

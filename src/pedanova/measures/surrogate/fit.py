@@ -125,7 +125,7 @@ class FittedModel:
     objection: str = ""  # why there are no samples, or why they are no basis for advice, in words
     settings: KernelSettings | None = None
     influence: Mapping[str, float] = field(default_factory=dict)  # how much each parameter alone changes
-    predictions: Mapping[float, LeaveOneOut] = field(default_factory=dict)  # by the layer (1.0: all rows), even samplers
+    predictions: Mapping[float, LeaveOneOut] = field(default_factory=dict)  # by layer; 1.0 stands for all rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
