@@ -296,6 +296,7 @@ RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a
 DISAGREEMENT = 6.0  # how strongly disagreement of samples lowers a share if there are interactions
 UNSEEN = 0.25  # part of a correction's variance that is added for unnoticed errors
 DISPUTED = 0.5  # part of the squared correction that was not applied, added to the variance
+HIDDEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 AGREED = 2.0  # deviations by which an octave may exceed its energy in the rows without a model
 UPWARD = 1.2  # factor for the upper half of an interval, because a smooth model underestimates shares
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
@@ -453,6 +454,9 @@ def with_residuals(
             pairs[j] = pair
     together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone))  # interactions over the whole space
     result = combined(root, deviation, together, pairs)
+    if shares.inside:  # the process of a small region is rough
+        above = np.hypot(result.high - result.share, [0.0 if pair is None else _hidden(pair[0]) for pair in pairs])
+        result = result._replace(high=np.minimum(result.share + above, 1.0))
     return EstimatedShares(*(column[samples.sources] for column in result))
 
 
@@ -531,6 +535,12 @@ def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
     energy = np.minimum(energy, np.r_[most[sure], most[clear]])
     deviation = np.r_[misfit.deviation[sure], columns.deviation[clear]]
     return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
+
+
+def _hidden(misfit: Expansion) -> float:
+    """An upper limit for the energy of the misfit, which may be too small in each octave to be seen."""
+    most = np.cumsum(misfit.energy) + HIDDEN * np.sqrt(np.cumsum(misfit.deviation**2))
+    return max(0.0, float(most.max()))
 
 
 def expansions(
