@@ -329,18 +329,25 @@ def by_counts(query: ResolvedQuestion) -> ShareEstimate:
     check_enough(counted[0].n_target, counted[0].n_region, query)
     if question.draws == 0:
         return ShareEstimate(counted, "counts", notes)
-    p_values = p_values_for(query)
-    sureness = infer(contrasts, counted, question, p_values)
-    if question.baseline == "region":
-        sureness = with_threshold(query, counted, sureness, **how)
-        each = zip(contrasts, counted, sureness, strict=True)
-        sureness = [with_unseen(*one, question.smoothing) for one in each]
-        adaptive = query.masks is None and query.shown is not None and query.shown.adaptive
-        if adaptive and question.of != "rows":  # an adaptive sampler tries few bad values
-            floors = [max(0.0, row.share) for row in counted]
-            pairs = zip(floors, sureness, strict=True)
-            sureness = [replace(one, high=min(1.0, s + REACH * max(0.0, one.high - s))) for s, one in pairs]
+    sureness = sureness_of(query, contrasts, counted, **how)
+    adaptive = query.masks is None and query.shown is not None and query.shown.adaptive
+    if question.baseline == "region" and adaptive and question.of != "rows":  # an adaptive sampler tries few bad values
+        floors = [max(0.0, row.share) for row in counted]
+        pairs = zip(floors, sureness, strict=True)
+        sureness = [replace(one, high=min(1.0, s + REACH * max(0.0, one.high - s))) for s, one in pairs]
     return ShareEstimate(with_sureness(counted, sureness), "counts", notes)
+
+
+def sureness_of(
+    query: ResolvedQuestion, contrasts: Sequence[Contrast], counted: Sequence[Importance], **how: Any
+) -> list[Sureness]:
+    """The intervals and p-values of counted shares."""
+    sureness = infer(contrasts, counted, query.question, p_values_for(query))
+    if how["baseline"] != "region":
+        return sureness
+    sureness = with_threshold(query, counted, sureness, **how)
+    each = zip(contrasts, counted, sureness, strict=True)
+    return [with_unseen(*one, how["smoothing"]) for one in each]
 
 
 def with_threshold(
@@ -451,7 +458,7 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
         sources = [shares.names[samples.sources[place]] for place in order]
         # A copy gets the counts of its original.
         each = [counted.get(source, counted[name]) for source, name in zip(sources, names, strict=True)]
-        estimated = with_counts(estimated, each, min(1.0, 2.0 - 2.0 * query.count / query.most_rows))
+        estimated = with_counts(query, estimated, each)
     share, low, high, deviation = estimated
     columns = share.tolist(), shares.activity[order].tolist(), shares.active_share[order].tolist()
     importances = [
@@ -470,14 +477,15 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
     return ShareEstimate(importances, "surrogate", notes)
 
 
-def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast], trust: float) -> EstimatedShares:
+def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequence[Contrast]) -> EstimatedShares:
     """The mean of the model's shares and of the counted shares, weighted by their precision.
 
     The errors of a model hardly depend on the number of rows, but those of counts do: so the counts get a small weight
     if the target has few rows, and nearly all the weight if it has hundreds of them. `trust` falls from 1 to 0 for the
     largest table that has a model, so that answers do not jump where the model ends.
     """
-    counted = measure_all(contrasts, baseline="region", smoothing="auto")
+    how: dict[str, Any] = {"baseline": "region", "smoothing": "auto"}
+    counted, trust = measure_all(contrasts, **how), min(1.0, 2.0 - 2.0 * query.count / query.most_rows)
     rows = counted[0].n_region / contrasts[0].repeats
     inside = counted[0].n_target / contrasts[0].repeats
     share, raw = (np.array([getattr(row, name) for row in counted]) for name in ("share", "raw_share"))
@@ -487,14 +495,16 @@ def with_counts(model: EstimatedShares, contrasts: Sequence[Contrast], trust: fl
     certain = MODEL_ERROR / (2.0 * NORMAL * max(trust, 1e-9)) * (model.high - model.low)
     weight = certain**2 / (certain**2 + spread**2)
     middle = (1.0 - weight) * model.share + weight * share
-    unseen = np.array([unseen_part(one, "auto") for one in contrasts])
+    if query.whole or not query.question.draws:  # the formula is near enough, and resampling takes longer
+        unseen = np.array([unseen_part(one, "auto") for one in contrasts])
+        counts = NORMAL * spread, np.hypot(NORMAL * spread, unseen), spread
+    else:
+        sureness = sureness_of(query, contrasts, counted, **how)
+        low, high, off = np.array([(one.low, one.high, one.deviation) for one in sureness]).T
+        counts = np.maximum(share - low, 0.0), np.maximum(high - share, 0.0), np.where(np.isnan(off), spread, off)
+    own = model.share - model.low, model.high - model.share, model.deviation
     below, above, deviation = (
-        np.hypot((1.0 - weight) * own, weight * counts)
-        for own, counts in (
-            (model.share - model.low, NORMAL * spread),
-            (model.high - model.share, np.hypot(NORMAL * spread, unseen)),
-            (model.deviation, spread),
-        )
+        np.hypot((1.0 - weight) * one, weight * two) for one, two in zip(own, counts, strict=True)
     )
     return EstimatedShares(middle, np.maximum(middle - below, 0.0), middle + above, deviation)
 
