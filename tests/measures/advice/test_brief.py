@@ -85,8 +85,26 @@ def test_what_cannot_be_known_is_said() -> None:
     assert texts["where"] == "no clear ranges"
     assert texts["stay"].startswith("not known: gains need a model")
     assert facts["expect"] == facts["stay"] == {}
-    both = pa.analyze({**study(), "time": rng.random(80)}, ["loss", "time"]).brief()
-    assert set(check(both)["best"]["objectives"]) == {"loss", "time"}
+
+
+def test_two_objectives_have_a_front_and_gains_at_its_middle() -> None:
+    table = study(100)
+    loss, time = table["loss"], 1.0 + table["rate"]
+    a = pa.analyze({**table, "time": time}, ["loss", "time"], direction=["min", "min"])
+    brief = a.brief()
+    facts = check(brief)
+    rows = [one["row"] for one in facts["best"]["front"]]
+    beaten = [((loss <= x) & (time <= y) & ((loss < x) | (time < y))).any() for x, y in zip(loss, time, strict=True)]
+    assert sorted(rows) == np.flatnonzero(~np.array(beaten)).tolist()
+    assert list(loss[rows]) == sorted(loss[rows])
+    assert facts["expect"]["limit"] == {"time": time[rows[len(rows) // 2]]}
+    assert facts["expect"]["low"] <= facts["expect"]["gain"] <= facts["expect"]["high"]
+    assert set(facts["next"]["predicted"]) == {"loss", "time"}
+    assert not [line.text for line in brief.rows if line.text.startswith("not known")]
+    for line in brief.rows:
+        if line.topic != "fails":
+            eval(line.call, {"a": a})
+    assert any("gains with a limit" in note for note in a.needed().notes)
 
 
 def test_without_rows_the_best_trial_is_not_known(tmp_path: Any) -> None:

@@ -55,6 +55,7 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch
 from pedanova.space.values import Label
 
+SEVERAL = "with several objectives, gains with a limit for all but one say what further trials may still improve"
 MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
 SIMULATED = 40  # with this number, 6 % of 87 limits after TPE were exceeded
@@ -372,7 +373,7 @@ def needed_of(data: TrialData, width: object, question: Question) -> Needed:
         width=float(width),
         trials=data.rows,
         stop=stop_of(data, rows, question.seed),
-        notes=answer.notes,
+        notes=(*answer.notes, *([Note("answer", SEVERAL)] if data.levels.several else [])),
     )
 
 

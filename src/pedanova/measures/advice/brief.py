@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
 from pedanova.base.digits import interval, percent, short
+from pedanova.base.kernel.pareto import ranks_of
 from pedanova.base.table import Cell, Printed, Table, finite
 from pedanova.base.terminal import printable, shorten
+from pedanova.counting.few_rows import counted_rows
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
 from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
@@ -154,13 +159,21 @@ def brief_of(data: TrialData, seed: int) -> Brief:
     """Compute all results of the brief; the line of a result that cannot be computed says why."""
     question = replace(data.widened(Question(seed=seed)), force=True)
     answer = importance_of(data, question)
+    several = data.levels.several and data.observations is not None
+    limit = middle_of_front(data) if several else None
+    options = "".join(f" --limit {shlex.quote(f'{name}={end!r}')}" for name, end in (limit or {}).items())
+    gains = (f"a.gains(limit={limit!r})", f"gains{options}") if several else CALLS["stay"]
     lines = [
         line("trials", lambda: contents(data)),
-        line("best", lambda: best_trial(data)),
-        line("expect", lambda: expected(data, question)),
+        line("best", lambda: front_trials(data), ("a.trials()", "analyze"))
+        if several
+        else line("best", lambda: best_trial(data)),
+        line("expect", lambda: still_gained(data, seed, limit), gains)
+        if several
+        else line("expect", lambda: expected(data, question)),
         line("next", lambda: next_trial(data, seed)),
         line("fails", lambda: failing(data)),
-        line("stay", lambda: staying(data, seed)),
+        line("stay", lambda: staying(data, seed, limit), gains),
         line("matters", lambda: mattering(answer)),
         line("where", lambda: good_values(data, answer, question)),
         line("ranking", lambda: ranking(data, question)),
@@ -181,13 +194,13 @@ CALLS = {
 }
 
 
-def line(topic: str, said: Callable[[], Said]) -> BriefLine:
+def line(topic: str, said: Callable[[], Said], call: tuple[str, str] | None = None) -> BriefLine:
     """The line of a result; if it cannot be computed, the text is the error message."""
     try:
         text, facts = said()
     except PedanovaError as error:
         text, facts = f"not known: {error}", {}
-    return BriefLine(topic, printable(" ".join(text.split())), *CALLS[topic], finite(facts))
+    return BriefLine(topic, printable(" ".join(text.split())), *(call or CALLS[topic]), finite(facts))
 
 
 def contents(data: TrialData) -> Said:
@@ -196,16 +209,61 @@ def contents(data: TrialData) -> Said:
 
 
 def best_trial(data: TrialData) -> Said:
-    table = trial_table(data, Question(), limit=1)
-    first: dict[str, Cell] = {name: column[0] for name, column in table.to_dict().items()}
-    values = {name: first[name] for name in table.parameters if first[name] is not None}
-    results = {name: first[name] for name in table.objectives}
-    row, trial = first[table.own("row")], first.get(table.own("trial"))
-    place = f"row {row}" if trial is None else f"trial {trial}"
-    facts = {"row": row, "trial": trial, "values": values, "objectives": results}
-    if len(results) == 1:
-        facts["value"] = next(iter(results.values()))
-    return f"{listed(results)} in {place}: {listed(values)}", facts
+    (facts,) = first_trials(data, 1)
+    value = next(iter(facts["objectives"].values()))
+    return f"{listed(facts['objectives'])} in {place_of(facts)}: {listed(facts['values'])}", facts | {"value": value}
+
+
+def first_trials(data: TrialData, many: int) -> list[dict[str, Any]]:
+    """The best trials: their places, values and objectives."""
+    table = trial_table(data, Question(), limit=many)
+    columns = table.to_dict()
+    rows: list[dict[str, Cell]] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [
+        {
+            "row": row[table.own("row")],
+            "trial": row.get(table.own("trial")),
+            "values": {name: row[name] for name in table.parameters if row[name] is not None},
+            "objectives": {name: row[name] for name in table.objectives},
+        }
+        for row in rows
+    ]
+
+
+def place_of(facts: Mapping[str, Any]) -> str:
+    return f"row {facts['row']}" if facts["trial"] is None else f"trial {facts['trial']}"
+
+
+def front_of(data: TrialData) -> list[dict[str, Any]]:
+    """The trials on the Pareto front, the best by the first objective first; they are the first ones in the order."""
+    observed = data.observed()
+    rows = np.flatnonzero(counted_rows(observed, data.levels.nan) & ~np.isnan(observed.ranked))
+    losses = np.stack([goal.sign * goal.values[rows].astype(np.float64) for goal in observed.goals], axis=1)
+    front = first_trials(data, int((ranks_of(losses) == 0).sum()))
+    first = observed.goals[0]
+    return sorted(front, key=lambda one: first.sign * one["objectives"][first.name])
+
+
+def front_trials(data: TrialData) -> Said:
+    front = front_of(data)
+    trials = "; ".join(f"{listed(one['objectives'])} in {place_of(one)}" for one in front)
+    return f"{len(front)} trials are on the Pareto front: {trials}", {"front": front}
+
+
+def middle_of_front(data: TrialData) -> dict[str, float]:
+    """Limits of all objectives but the first: the results of the middle trial of the front."""
+    front = front_of(data)
+    results = front[len(front) // 2]["objectives"]
+    return {name: results[name] for name in list(results)[1:]}
+
+
+def still_gained(data: TrialData, seed: int, limit: Mapping[str, float] | None) -> Said:
+    gains = gains_of(data, None, 1.0, seed, limit)
+    facts = {"objective": gains.objective, "limit": limit, **asdict(gains.total)}
+    return (
+        f"tuning improves {named(gains.objective)} by {gains.total}, compared with the best trial{gains.level}",
+        facts,
+    )
 
 
 def expected(data: TrialData, question: Question) -> Said:
@@ -217,11 +275,14 @@ def expected(data: TrialData, question: Question) -> Said:
 def next_trial(data: TrialData, seed: int) -> Said:
     trial = next_trials_of(data, 1, "win", None, seed).rows[0]
     text = f"{listed(trial.values)}: {trial.reason}"
-    if trial.expected is not None:
-        text += f", expected {short(trial.expected)} ({short(trial.low)} to {short(trial.high)})"
+    for name, (expected, low, high) in trial.predicted.items():
+        what = f"{named(name)} " if len(trial.predicted) > 1 else ""
+        text += f", expected {what}{short(expected)} ({short(low)} to {short(high)})"
     if trial.succeeds is not None:
         text += f", succeeds with {in_percent(trial.succeeds)} probability"
     facts = {name: getattr(trial, name) for name in ("better", "expected", "low", "high", "succeeds")}
+    if len(trial.predicted) > 1:
+        facts["predicted"] = dict(trial.predicted)
     return text, {"values": dict(trial.values), **facts}
 
 
@@ -232,13 +293,13 @@ def failing(data: TrialData) -> Said:
     return str(failures), {"failed": failures.failed, "trials": failures.trials, "where": dict(failures.where)}
 
 
-def staying(data: TrialData, seed: int) -> Said:
-    gains = gains_of(data, None, 1.0, seed)
+def staying(data: TrialData, seed: int, limit: Mapping[str, float] | None) -> Said:
+    gains = gains_of(data, None, 1.0, seed, limit)
     facts = {"safe": list(gains.safe), "loss": gains.safe_loss}
     if not gains.safe:
-        return "no parameter is clearly safe to leave at its value in the best trial", facts
+        return f"no parameter is clearly safe to leave at its value in the best trial{gains.level}", facts
     names = ", ".join(map(named, gains.safe))
-    return f"{names} may stay as in the best trial (a loss of at most {short(gains.safe_loss, 2)})", facts
+    return f"{names} may stay as in the best trial{gains.level} (a loss of at most {short(gains.safe_loss, 2)})", facts
 
 
 def mattering(answer: Importances) -> Said:

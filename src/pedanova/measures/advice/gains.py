@@ -227,7 +227,8 @@ class Gains(NamedTable[Gain]):
         return [row.name for row in self.rows if row.verdict == "safe"]
 
     @property
-    def _level(self) -> str:
+    def level(self) -> str:
+        """The limits in words; empty without limits."""
         return "".join(f" at {name} {short(end)}" for name, end in self.limit.items())
 
     def printed(self) -> Printed:
@@ -243,13 +244,13 @@ class Gains(NamedTable[Gain]):
         ]
 
     def heading(self) -> str:
-        return f"Gains from tuning, compared with the default, in units of {self.objective}{self._level}"
+        return f"Gains from tuning, compared with the default, in units of {self.objective}{self.level}"
 
     def summary(self) -> str:
         """The total gain, and the parameters that may stay at their defaults."""
         words = (
             f"Tuning all parameters improves {self.objective} by {self.total}, "
-            f"compared with {self.default_source or 'the default'}{self._level}."
+            f"compared with {self.default_source or 'the default'}{self.level}."
         )
         if self.total.low <= 0.0:
             words += " This gain is not certain: its interval begins at 0."
