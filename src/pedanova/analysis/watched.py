@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ import numpy as np
 from pedanova.analysis.analysis import Analysis
 from pedanova.analysis.analyze import count_records, request_of
 from pedanova.analysis.options import AnalyzeOptions
+from pedanova.base.names import and_more
 from pedanova.data.options import Scan
 from pedanova.data.records import Records
 from pedanova.data.regions import sign_of
@@ -31,7 +32,6 @@ from pedanova.measures.importance import Pass, Standings
 from pedanova.measures.questions.ask import importance_or_wider
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.live.session import Session
-from pedanova.report.sentences import joined
 from pedanova.sources import read_records
 from pedanova.sources.databases import open_database, without_password
 from pedanova.sources.optuna import journal
@@ -229,7 +229,8 @@ def stamp_of_database(place: str | Path) -> Hashable:
         return hash(tuple(map(tuple, database.rows("SELECT * FROM runs" if runs else "SELECT * FROM trials"))))
 
 
-MOST_NAMED = 3
+MOST_NAMED = 3  # domains whose change is described
+names_in_words = partial(and_more, most=MOST_NAMED, rest="others")
 
 
 def said_of_source(update: Update, source: str) -> list[str]:
@@ -267,14 +268,6 @@ def stability(standings: Standings | None, wanted: str = "") -> str:
         return f"no ranking yet: {wanted}" if wanted else "no ranking yet"
     many = standings.stable_for
     return f"the ranking has been stable for {many:,} {'trial' if many == 1 else 'trials'}" if many else ""
-
-
-def names_in_words(names: Iterable[str]) -> str:
-    """The first few names, and how many more there are."""
-    listed = list(names)
-    few = listed[:MOST_NAMED] if len(listed) > MOST_NAMED + 1 else listed
-    rest = len(listed) - len(few)
-    return joined([*few, f"{rest} others"] if rest else few)
 
 
 BREAK = 2.0  # the least seconds between two looks

@@ -34,9 +34,9 @@ def _grouped(value: int) -> str:
     return f"{value:,}" if abs(value) >= GROUPED else f"{value}"
 
 
-def percent(part: float) -> str:
+def percent(part: float | None) -> str:
     """Format the fraction `part` as a percentage with about two digits; negative fractions are shown as 0 %."""
-    if math.isnan(part):
+    if part is None or math.isnan(part):
         return ""
     percents = 100.0 * max(0.0, part)
     if 99.5 <= percents < 100:
@@ -59,8 +59,10 @@ def times(lift: float) -> str:
     return f"{float(f'{lift:.2g}'):g}×"
 
 
-def chance(p_value: float) -> str:
+def chance(p_value: float | None) -> str:
     """Format a p-value; values below 0.001 are shown as "<0.001"."""
+    if p_value is None:
+        return ""
     if p_value < 0.001:
         return "<0.001"
     return f"{p_value:.2f}" if p_value >= 0.0995 else f"{p_value:.3f}"

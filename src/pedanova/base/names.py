@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pedanova.base.terminal import shorten, width_of
 
@@ -84,8 +84,13 @@ def _alike(lines: Sequence[Sequence[str]]) -> int:
     return next((place for place in range(most) if len({line[place] for line in lines}) > 1), most)
 
 
-def and_more(names: Sequence[str], most: int = 3) -> str:
-    """The first `most` names, and how many more there are."""
-    more = len(names) - most
-    parts = [*names[:most], f"{more} more"] if more > 1 else list(names)
+def joined(parts: Sequence[str]) -> str:
+    """The parts as in a sentence: "a, b and c"."""
     return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def and_more(names: Iterable[str], most: int = 3, rest: str = "more") -> str:
+    """The first `most` names, and how many more there are."""
+    every = list(names)
+    more = len(every) - most
+    return joined([*every[:most], f"{more} {rest}"] if more > 1 else every)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pedanova.base.digits import percent
+from pedanova.base.names import joined
 from pedanova.base.notes import Note
 from pedanova.base.terminal import printable
 from pedanova.data.objectives import TO_DO
@@ -96,12 +97,6 @@ def contrast(wide: Importances, narrow: Importances) -> str:
         f"Among {narrow.region}, {fallen} falls from {ways[0]} to {ways[1]} of the sum of all importances, "
         f"and {risen} rises from {ways[2]} to {ways[3]}."
     )
-
-
-def joined(parts: Sequence[str]) -> str:
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def shares_over_studies(pooled: Pooling) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pedanova.base.digits import chance, interval, percent, short
-from pedanova.base.names import short_names
+from pedanova.base.names import joined, short_names
 from pedanova.base.notes import Note, gathered, ranged
 from pedanova.base.table import Table, bar_parts
 from pedanova.base.terminal import (
@@ -28,7 +28,7 @@ from pedanova.errors import Arg, Word, listed
 from pedanova.measures.importance import NEVER, Importance, Importances, is_faint, known_percent, marked_share
 from pedanova.measures.questions.ask import Comparison, Profile, chosen_places
 from pedanova.report.names import NO_NESTING, Nesting
-from pedanova.report.sentences import joined, meanings_of
+from pedanova.report.sentences import meanings_of
 
 if TYPE_CHECKING:  # results of other commands
     from pedanova.measures.advice.gains import Gains
@@ -418,14 +418,12 @@ def draw_difference(differences: Differences, look: TerminalStyle) -> str:
     from pedanova.measures.studies.study_difference import signed_percent
 
     rows = differences.rows
-    p_values = ["" if row.p_adjusted is None else chance(row.p_adjusted) for row in rows]
-    overlaps = ["" if row.overlap is None else percent(row.overlap) for row in rows]
     columns = [
         name_column([row.name for row in rows], look.width),
         *declared(differences)[1:5],
-        TableColumn("p", p_values, leave=2),
+        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=2),
         TableColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
-        TableColumn("in common", overlaps, leave=4),
+        TableColumn("in common", [percent(row.overlap) for row in rows], leave=4),
     ]
     table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
     meanings = meanings_in(columns, DIFFERENCE_MEANINGS, look.width)
@@ -458,11 +456,10 @@ def draw_along(along: Along, look: TerminalStyle) -> str:
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
     texts = [] if look.alone else [fill(RANKING, look.width), fill(along.summary(), look.width)]
     steps = along.steps
-    costs = [along.cost(step) for step in steps]
     columns = [
         TableColumn(along.name, [short(step.budget) for step in steps], "words"),
         TableColumn("rows", [f"{step.rows:,}" for step in steps]),
-        TableColumn("cost", ["" if cost is None else percent(cost) for cost in costs], leave=2),
+        TableColumn("cost", [percent(along.cost(step)) for step in steps], leave=2),
         TableColumn("first", [along.first(step) or "–" for step in steps], "words", leave=3),
         TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
         TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
