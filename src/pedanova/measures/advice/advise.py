@@ -132,7 +132,9 @@ def gains_of(
     tuning = Tuning(rules, known, start, kept, seed, (*demands, *([] if success is None else [success])))
     finite = signed[np.isfinite(signed)]
     spread = float(np.subtract(*np.quantile(finite, [0.75, 0.25]))) if len(finite) else 0.0
-    points = np.concatenate([points_of(model, seed), run_settings(part, rules)])
+    run = run_settings(part, rules)
+    near = neighbours(rules, run[:NEAR_ROWS], np.random.default_rng([seed, 0x6A2]))
+    points = np.concatenate([points_of(model, seed), run, near])
     answer = find_gains(tuning, points, rules.best(), spread)
     gains = {row.name: row for row in answer.rows}
     for copy, original in model.dependence.copies.items():
@@ -142,13 +144,12 @@ def gains_of(
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
         notes.append(Note("answer", "no trial has the default values; such a trial would make the gains more certain"))
-    values = rules.values(start)[0]
     columns, row = inner.observed().columns, int(part.few.rows[best_row])
-    own_values = {} if default is not None else {name: columns[name].value_at(row) for name in values}
-    for name, value in (default or own_values).items():
-        if values[name] is not None and not (default is None and isinstance(rules.space[name], Moving)):
-            values[name] = exactly(rules.space[name], value)
-    best = values if np.array_equal(answer.best, start) else rules.values(answer.best)[0]
+    plain = (name for name, one in rules.space.items() if not isinstance(one, Moving | Switch))
+    own_values = {name: columns[name].value_at(row) for name in plain}
+    values = exact_values(rules, start, own_values if default is None else default)
+    is_start, is_run = (np.array_equal(answer.best, one) for one in (start, rules.best()))
+    best = values if is_start else exact_values(rules, answer.best, own_values if is_run else {})
     gains = {name: replace(row, default=values[name]) for name, row in gains.items()}
     order = {name: j for j, name in enumerate(rules.names)}
     rows = sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high, order[gain.name]))
@@ -218,6 +219,12 @@ def cells_kept(model: RowModel, part: RowModel, region: object) -> dict[str, Mas
         inside = rows_in_box({name: bounds}, {name: as_column(name, values)}, len(values))
         kept[name] = np.concatenate([inside, np.zeros(grid.width - grid.cells, dtype=bool)])
     return kept
+
+
+def exact_values(rules: Rules, settings: Settings, known: Mapping[str, object]) -> dict[str, Label | None]:
+    """The values of one configuration; those in `known` are exact, others are the middles of cells."""
+    values = rules.values(settings)[0]
+    return values | {name: exactly(rules.space[name], one) for name, one in known.items() if values[name] is not None}
 
 
 def exactly(parameter: Parameter, value: Any) -> Label:

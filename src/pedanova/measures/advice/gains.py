@@ -34,8 +34,8 @@ ENDS = (0.025, 0.975)
 CANDIDATES = 32  # the best configurations, in which a parameter is reset to its default
 SURE = 0.9  # the least probability that a best configuration succeeds, and meets a limit
 EVEN, UNLIKELY = 0.5, 0.1  # the same, for configurations that may be the best ones
-SAFE = 0.1  # a loss below this part of the total gain is negligible,
-LEAST_SAFE = 0.02  # and so is a loss below this part of the objective's spread
+SAFE = 0.1  # a loss below this part of the total gain, or of the objective's spread, may be negligible
+LEAST_SAFE = 0.02  # a loss below this part of the objective's spread is negligible
 CLIMBS, MOST_CLIMBS = 2, 200  # steps per parameter, and all steps, of the search for the best configuration
 
 
@@ -186,9 +186,10 @@ class Gains(NamedTable[Gain]):
         The default and the best configuration, as values by parameter; None for inactive parameters. `best` is the
         best trial, unless another configuration is better in 95 % of the posterior samples.
     safe_loss, tolerance
-        `safe_loss`: the upper 95 % bound of the loss from leaving all safe parameters at their defaults. `tolerance`:
-        the largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth of the
-        objective's interquartile range.
+        `safe_loss`: an upper bound of the loss from leaving all safe parameters at their defaults (the largest loss in
+        any posterior sample, but at least a fiftieth of the objective's interquartile range). `tolerance`:
+        the largest loss that counts as safe. It is a tenth of the total gain, but at least a fiftieth and at most a
+        tenth of the objective's interquartile range.
     objective, direction, region
         The name of the objective, its direction, and the region in words.
     default_was_run
@@ -400,12 +401,16 @@ def find_gains(tuning: Tuning, points: Settings, run: Settings, spread: float) -
     if tuning.limits:
         lowest = np.minimum(lowest, tuning.lowest(best, every))
     samples = Samples(base[:, 0], top[:, 0], lowest, tuning.objective.misfit(default))
-    total = amount(samples.base - samples.top, samples.base - samples.lowest, samples.misfit)
-    tolerance = max(SAFE * total.gain, LEAST_SAFE * spread)
+    most = samples.base - samples.lowest
+    total = amount(samples.base - samples.top, most, samples.misfit)
+    total = replace(total, high=max(total.high, float(most.max())))  # the best configuration may be unlike all trials
+    tolerance = min(max(SAFE * total.gain, LEAST_SAFE * spread), SAFE * spread)  # outliers do not move the spread
     rows = []
     for j, (name, line) in enumerate(zip(names, lines, strict=True)):
         rows.append(gain_of(tuning, name, line, samples, others[j], others[len(names) + j]))
     safe, loss = safe_together(tuning, good, rows, samples, tolerance)
+    if safe and len(base) > 1:  # a complete table has one sample, and its losses are exact
+        loss = max(loss, LEAST_SAFE * spread)
     rows = [row if row.name not in safe else replace(row, verdict="safe") for row in rows]
     return GainsBySamples(rows, total, ablation(rules, path, steps, along), best, loss, tolerance)
 
@@ -438,6 +443,11 @@ class Samples:
         lost = amount(np.maximum(nearest - self.top, 0.0), floor - np.minimum(self.lowest, floor))
         return replace(lost, low=min(lost.gain, max(0.0, *quantiles(floor - self.top, ENDS[0]))))
 
+    def most_lost(self, behind: Reals) -> float:
+        """The largest loss in any sample; safe sets need it, because the safest of many sets is chosen."""
+        floor = behind.min(axis=1)
+        return float((floor - np.minimum(self.lowest, floor)).max())
+
 
 def safe_together(
     tuning: Tuning, good: Settings, rows: list[Gain], samples: Samples, tolerance: float
@@ -450,10 +460,10 @@ def safe_together(
     safe: set[str] = set()
     loss = 0.0
     for some, behind in zip(sets, drawn, strict=True):
-        lost = samples.lost(behind)
-        if lost.high > tolerance:
+        most = samples.most_lost(behind)
+        if most > tolerance:
             break
-        safe, loss = {rows[j].name for j in some}, lost.high
+        safe, loss = {rows[j].name for j in some}, most
     return safe, loss
 
 

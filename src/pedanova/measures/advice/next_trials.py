@@ -40,6 +40,7 @@ Prediction: TypeAlias = Mapping[str, tuple[float, float, float]]
 STEP = 0.15  # standard deviation of a step, as a part of the range
 SOUND = 0.9  # the least probability of success of a proposed trial
 MOST_OBJECTIVES = 3  # of a hypervolume
+RESULTS_DRAWN = 4 * DRAWS  # results of each proposed trial
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
@@ -56,7 +57,8 @@ class NextTrial:
     reason
         Why the trial was chosen, in words.
     predicted
-        For each objective, the prediction and the ends of its 95 % interval; empty without a model.
+        For each objective, the predicted result and the ends of its 95 % interval, which contains the noise of a
+        trial; empty without a model.
     succeeds
         The probability that the trial does not fail; None if hardly any trial failed.
     better
@@ -226,17 +228,17 @@ class Objectives:
     results: Reals  # (rows, objectives) of the trials so far; lower is better
 
     def predict(self, settings: Settings, rng: np.random.Generator) -> list[Prediction]:
-        """For each configuration: by objective, the median and the ends of the 95 % interval."""
+        """For each configuration: by objective, the median result and the ends of its 95 % interval."""
         each = []
         for sign, model in zip(self.signs, self.models, strict=True):
-            drawn = sign * model.draw(settings, DRAWS, rng)
+            drawn = sign * model.observe(settings, RESULTS_DRAWN, rng)
             low, middle, high = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).tolist()
             each.append(list(zip(middle, low, high, strict=True)))
         return [dict(zip(self.names, one, strict=True)) for one in zip(*each, strict=True)]
 
     def chance_of_new(self, settings: Settings, rng: np.random.Generator) -> Reals:
         """(configurations,) The probability that no trial so far is at least as good in all objectives."""
-        drawn = np.stack([model.observe(settings, DRAWS, rng) for model in self.models], axis=-1)
+        drawn = np.stack([model.observe(settings, RESULTS_DRAWN, rng) for model in self.models], axis=-1)
         beaten = np.zeros(drawn.shape[:-1], dtype=bool)
         for result in self.results[ranks_of(self.results) == 0]:
             beaten |= (result <= drawn).all(axis=-1)

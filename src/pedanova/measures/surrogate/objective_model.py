@@ -1,13 +1,14 @@
 """Predict the objective of any configuration, in units of the objective, by a Gaussian process or a complete table.
 
-Scores are the objective itself or normal quantiles of its ranks, whichever predicts left-out rows better. If a table
-contains every configuration, the objective is looked up in it.
+Scores are the objective itself or normal quantiles of its ranks, whichever predicts left-out rows better. Posterior
+samples also vary what was fitted: they use several kernel settings, drawn from their posterior, and both kinds of
+scores unless one predicts clearly worse. If a table contains every configuration, the objective is looked up in it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -25,6 +26,7 @@ from pedanova.measures.surrogate.gaussian_process import (
     Embedding,
     FeatureLayout,
     KernelSettings,
+    Likelihood,
     Posterior,
     layout_of,
     rational_quadratic,
@@ -42,7 +44,15 @@ PRIOR, NOISE_PRIOR, USUAL_NOISE = (
     0.22,
     0.02,
 )  # weights of the priors on the logs of weights and noise, and the centre of the second
-WIDEN = 1.5  # factor for the deviation of the draws, because these ignore that the settings are uncertain
+WIDEN = 1.4  # factor for the deviation of the draws, because no function is exactly like the kernel's functions
+MEMBERS = 8  # kernel settings that posterior samples use
+TRIED = 4  # proposals for each of them
+VARIED = 24  # the largest number of settings that are varied
+STIFF = 2.0 * PRIOR  # the least curvature of the posterior: that of the prior
+FLATTEN = 0.7  # exponent of the importance weights, which limits the influence of a single proposal
+SLOPE_STEP = 0.1  # of a log, for the curvature
+FARTHEST = 5.0  # the largest change of a log
+NEAR = 1.2  # scores with at most this ratio of errors to the best ones are used too
 SOME_POINTS = 31**2  # points that rows are selected by
 LEAST_LEVELS = 4  # a process needs more distinct objectives than this
 LARGEST = 1e150  # larger objectives are taken as this large, so that their squares are finite
@@ -74,7 +84,7 @@ class ObjectiveModel:
     layout: FeatureLayout
     process: Posterior
     curve: ScoreCurve
-    widen: float = WIDEN
+    members: tuple[tuple[Posterior, ScoreCurve], ...] = ()  # for posterior samples
 
     def embed(self, settings: Settings) -> Embedding:
         return self._configured(settings).take(slice(None))
@@ -85,18 +95,23 @@ class ObjectiveModel:
 
     def draw(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         """(draws, configurations) The objective without noise in each posterior sample."""
-        return self.curve.objective(self._scores(settings, draws, rng))
+        return self._drawn(settings, draws, rng, noise=0.0)
 
     def observe(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
         """(draws, configurations) The objective with the noise of a trial in each posterior sample."""
-        scores = self._scores(settings, draws, rng)
-        noise = math.sqrt(self.process.noise * self.process.scale)
-        return self.curve.objective(scores + noise * rng.standard_normal(scores.shape))
+        return self._drawn(settings, draws, rng, noise=1.0)
 
-    def _scores(self, settings: Settings, draws: int, rng: np.random.Generator) -> Reals:
-        scores = self.process.draw(self._configured(settings), draws, rng).astype(np.float64)
-        middle: Reals = scores.mean(axis=0)  # samples are pairs around the mean
-        return middle + self.widen * (scores - middle)
+    def _drawn(self, settings: Settings, draws: int, rng: np.random.Generator, *, noise: float) -> Reals:
+        points, members = self._configured(settings), self.members or ((self.process, self.curve),)
+        each = 2 * math.ceil(draws / len(members) / 2)  # samples are pairs around the mean
+        drawn = []
+        for process, curve in members:
+            scores = process.draw(points, each, rng).astype(np.float64)
+            middle = scores.mean(axis=0)
+            if noise:
+                scores += noise * math.sqrt(process.noise * process.scale) * rng.standard_normal(scores.shape)
+            drawn.append(curve.objective(middle + WIDEN * (scores - middle)))
+        return np.concatenate(drawn)[:draws]
 
     def middle(self, settings: Settings) -> Reals:
         """(configurations,) The median of the predicted objective."""
@@ -189,7 +204,7 @@ def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str
     if configurations.arrangement.varying == 0 or configurations.levels.max() < LEAST_LEVELS:
         return None
     with one_thread():
-        return model_of(configurations, None if fitted is None else fitted.settings)
+        return model_of(configurations, None if fitted is None else fitted.settings, members=MEMBERS)
 
 
 def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
@@ -211,8 +226,11 @@ def mean_objectives(configurations: Configurations) -> Reals:
     return means
 
 
-def model_of(configurations: Configurations, known: KernelSettings | None) -> ObjectiveModel:
-    """The Gaussian process, with the transform of the objective that predicts left-out rows better."""
+def model_of(configurations: Configurations, known: KernelSettings | None, *, members: int = 0) -> ObjectiveModel:
+    """The Gaussian process, with the transform of the objective that predicts left-out rows better.
+
+    `members` is the number of kernel settings for posterior samples.
+    """
     arrangement = configurations.arrangement
     layout = layout_of(arrangement, configurations.places)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
@@ -222,21 +240,66 @@ def model_of(configurations: Configurations, known: KernelSettings | None) -> Ob
     chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
     ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
     plain = (means - means.mean()) / max(float(means.std()), 1e-300)
-    ways = [(one, settings_for(data, chosen, one, start)) for one in (ranked, plain)]
-    scores, settings = min(ways, key=lambda way: left_out_error(data, chosen, way[0], way[1], ranked))
-    given = rows_given(data, settings, means)
-    each, first = np.unique(scores, return_index=True)
-    return ObjectiveModel(
-        arrangement, layout, data.condition(given, scores[given], settings), ScoreCurve(each, means[first])
-    )
+    ways = sorted((ScoreFit.of(data, chosen, one, start, ranked) for one in (ranked, plain)), key=lambda way: way.error)
+    near, rng = [way for way in ways if way.error <= NEAR * ways[0].error], np.random.default_rng(0x5E7)
+    process, curve = ways[0].conditioned(data, means, [ways[0].settings])[0]
+    drawn: list[tuple[Posterior, ScoreCurve]] = []
+    for way in near if members else []:
+        drawn += way.conditioned(data, means, drawn_settings(way.likelihood, way.settings, members // len(near), rng))
+    return ObjectiveModel(arrangement, layout, process, curve, tuple(drawn))
 
 
-def settings_for(data: FitData, chosen: Indices, scores: Reals, start: KernelSettings) -> KernelSettings:
-    """Kernel settings with a prior for little noise, because the best value may depend on fine structure."""
-    likelihood = data.likelihood(chosen, scores[chosen])
-    centre = likelihood.centre.copy()
-    centre[-2] = np.log(USUAL_NOISE)
-    return replace(likelihood, centre=centre, prior=PRIOR, noise_prior=NOISE_PRIOR).best(start, steps=STEPS)
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreFit:
+    """The kernel settings that were fitted to one kind of scores."""
+
+    scores: Reals  # (configurations,)
+    likelihood: Likelihood
+    settings: KernelSettings
+    error: float  # of left-out rows, in units of rank scores
+
+    @classmethod
+    def of(cls, data: FitData, chosen: Indices, scores: Reals, start: KernelSettings, ranked: Reals) -> ScoreFit:
+        likelihood = data.likelihood(chosen, scores[chosen])
+        centre = likelihood.centre.copy()
+        centre[-2] = np.log(USUAL_NOISE)  # little noise, because the best value may depend on fine structure
+        likelihood = replace(likelihood, centre=centre, prior=PRIOR, noise_prior=NOISE_PRIOR)
+        settings = likelihood.best(start, steps=STEPS)
+        return cls(scores, likelihood, settings, left_out_error(data, chosen, scores, settings, ranked))
+
+    def conditioned(
+        self, data: FitData, means: Reals, settings: Sequence[KernelSettings]
+    ) -> list[tuple[Posterior, ScoreCurve]]:
+        """The process with each of some settings, and the curve from scores to objectives."""
+        given = rows_given(data, self.settings, means)
+        each, first = np.unique(self.scores, return_index=True)
+        curve = ScoreCurve(each, means[first])
+        return [(data.condition(given, self.scores[given], one), curve) for one in settings]
+
+
+def drawn_settings(
+    likelihood: Likelihood, best: KernelSettings, count: int, rng: np.random.Generator
+) -> list[KernelSettings]:
+    """Draw kernel settings from their posterior: normal proposals around the best settings, weighted by likelihood.
+
+    If there are very many parameters, only the settings of those with the largest weights vary.
+    """
+    logs, fewer = best.logs, VARIED - 2
+    some = np.arange(len(logs)) if len(logs) <= VARIED else np.r_[np.sort(np.argsort(-logs[:-2])[:fewer]), -2, -1]
+    curvature, step = np.empty((len(some), len(some))), np.zeros(len(logs))
+    for i, j in enumerate(some):
+        step[:], step[j] = 0.0, SLOPE_STEP
+        curvature[i] = (likelihood(logs + step)[1] - likelihood(logs - step)[1])[some] / (2.0 * SLOPE_STEP)
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    normal = rng.standard_normal((TRIED * count, len(some)))
+    normal[0] = 0.0
+    proposed = np.tile(logs, (len(normal), 1))
+    proposed[:, some] += np.clip((normal / np.sqrt(np.maximum(values, STIFF))) @ vectors.T, -FARTHEST, FARTHEST)
+    log_weights = np.array([-likelihood(one)[0] for one in proposed]) + 0.5 * (normal**2).sum(axis=1)
+    weights = np.exp(FLATTEN * np.minimum(log_weights - log_weights.max(), 0.0))
+    ends = np.cumsum(weights / weights.sum())
+    places = np.minimum(np.searchsorted(ends, (np.arange(count) + rng.random()) / count), len(ends) - 1)
+    return [KernelSettings.from_logs(proposed[place]) for place in places]
 
 
 def rows_given(data: FitData, settings: KernelSettings, means: Reals) -> Indices:
