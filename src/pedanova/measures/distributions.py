@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from statistics import NormalDist
 from typing import Any
@@ -113,28 +113,78 @@ def holm(
     return adjusted
 
 
+# --- p-values by chance --------------------------------------------------------------------------------
+
 ENOUGH = 20  # values as large as the observed one, after which no more are drawn
 FIRST_DRAWS, MOST_AT_ONCE = 50, 2_000  # values drawn first, and the most that are drawn at a time
-ENOUGH_TO_TELL = 300  # values that show whether the observed one is far above chance
+ENOUGH_TO_TELL = 250  # values that show whether the observed one is far above chance
+SAME = 1e-9  # relative difference below which values count as equal
 
 
-def p_by_draws(seen: float, draw: Callable[[int], Reals], *, most: int) -> float:
-    """The p-value of `seen`: how often a random value is at least as large; ``draw(n)`` draws n random values.
+def p_by_draws(
+    seen: float | Reals, draws: Iterable[Reals], *, most: int = 0, factors: Sequence[int] = (1,), same: float = SAME
+) -> float:
+    """The p-value of one or several statistics: how often chance alone gives values at least as large.
 
     Drawing stops as soon as `ENOUGH` values are as large (the sequential rule of Besag and Clifford, which gives valid
-    p-values), if `seen` is so far above them that none would reach it, or after `most` values.
+    p-values), if every statistic is so far above its values that none would reach it, or at the end of `draws`.
+
+    seen
+        The observed statistic, or several of them.
+    draws
+        Further random values, (draws,) or (statistics, draws) each.
+    most
+        The number of values in all `draws`; 0 if all of them are needed for a `seen` far above them.
+    factors
+        Factors of the p-values of several statistics (`part_of_least`).
     """
-    least = seen * (1.0 - 1e-9) - 1e-12  # ties count as reached
-    drawn, size = np.empty(0), FIRST_DRAWS
-    while len(drawn) < most:
-        drawn = np.concatenate([drawn, draw(min(size, most - len(drawn)))])
-        reached = np.flatnonzero(drawn >= least)
-        if len(reached) >= ENOUGH:
-            return ENOUGH / float(reached[ENOUGH - 1] + 1)
-        if len(drawn) >= ENOUGH_TO_TELL and far_above(least, drawn):
+    least = np.atleast_1d(seen) - same * np.abs(seen) - 1e-12  # ties count as reached
+    drawn = np.empty((len(least), 0))
+    for more in draws:
+        drawn = np.concatenate([drawn, np.atleast_2d(more)], axis=1)
+        reached = drawn >= least[:, None]
+        if (np.count_nonzero(reached, axis=1) >= ENOUGH).all():
+            return _at_the_last(reached[0]) if len(least) == 1 else part_of_least(drawn, least, factors)
+        if ENOUGH_TO_TELL <= drawn.shape[1] < most and far_above(least, drawn).all():
             return 1.0 / (1 + most)
-        size = min(2 * size, MOST_AT_ONCE)
-    return (1 + len(reached)) / (1 + len(drawn))
+    return part_of_least(drawn, least, factors)
+
+
+def _at_the_last(reached: NDArray[np.bool_]) -> float:
+    """The p-value if drawing stops at the value that is the last one of `ENOUGH` values that are as large."""
+    return ENOUGH / float(np.flatnonzero(reached)[ENOUGH - 1] + 1)
+
+
+def in_batches(draw: Callable[[int], Reals], most: int) -> Iterator[Reals]:
+    """Batches of random values, at first small ones; ``draw(n)`` returns n values."""
+    size = FIRST_DRAWS
+    while most > 0:
+        yield draw(min(size, most))
+        most, size = most - size, min(2 * size, MOST_AT_ONCE)
+
+
+def part_of_least(result: Reals, seen: Reals, factors: Sequence[int]) -> float:
+    """Combine several p-values into one: those of the statistics (statistics, draws) in `result`.
+
+    Each is multiplied by its factor; a larger factor means a smaller weight. Then the smallest is compared with its
+    distribution by chance.
+    """
+    every: Reals = np.concatenate([seen[:, None], result], axis=1)
+    above = np.count_nonzero(every >= seen[:, None], axis=1)
+    if len(every) == 1:
+        return int(above[0]) / int(every.shape[1])
+    least = min(factor * int(count) for factor, count in zip(factors, above, strict=True))
+    rare = np.any([_reached_by(one, least // factor) for one, factor in zip(every, factors, strict=True)], axis=0)
+    return int(np.count_nonzero(rare)) / int(every.shape[1])
+
+
+def _reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
+    """(values,) A mask of the largest values: `most` of them, or fewer if there is a tie at the limit."""
+    if most >= len(values):
+        return np.ones(len(values), dtype=bool)
+    place = len(values) - 1 - most
+    result: NDArray[np.bool_] = values > np.partition(values, place)[place]
+    return result
 
 
 FAR = 8.0  # standard deviations of the root

@@ -24,7 +24,7 @@ from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
 from pedanova.measures.clear import is_clear, low_of
-from pedanova.measures.distributions import NORMAL, divergence_interval, holm, share_interval
+from pedanova.measures.distributions import NORMAL, divergence_interval, holm, in_batches, p_by_draws, share_interval
 from pedanova.measures.importance import Importance, width_of
 from pedanova.measures.question import Question
 from pedanova.measures.share import ratio_of, shares
@@ -416,8 +416,6 @@ def upper_tail(deviations: float, freedom: float) -> float:
 
 
 WORTH_THREADS = 50  # the number of parameters from which several threads are faster
-FIRST_LOOK = 500  # draws; if a part of at least CLEAR of them reaches the share, no more are drawn
-CLEAR = 0.15
 MARGIN = 1.25  # the factor by which a tail may be longer than its fit
 FEWEST_UPPER = 50  # a tail is fitted to at least this many draws
 FILLED = 5.0  # expected target rows in every cell from which their sums count as normal
@@ -518,18 +516,19 @@ def permutation(
     p_value = None if law is None else law.p_value(seen)
     if p_value is not None or not draw:
         return p_value
-    level = seen - 1e-9 * max(1.0, abs(seen))
-    drawn, draws = np.empty(0), randoms.draws
-    for stop in (min(FIRST_LOOK, draws), draws):
-        more = slice(len(drawn), stop)
-        drawn = np.concatenate([drawn, randoms.scores(coarse, more, baseline, smoothing, rng)])
-        as_high = int(np.sum(drawn >= level))
-        if as_high >= CLEAR * len(drawn) or stop == draws:
-            break
+    drawn: list[Reals] = []
+
+    def batch(more: int) -> Reals:
+        first = sum(map(len, drawn))
+        drawn.append(randoms.scores(coarse, slice(first, first + more), baseline, smoothing, rng))
+        return drawn[-1]
+
+    p_value = p_by_draws(seen, in_batches(batch, randoms.draws))
     expected = coarse.region[coarse.region > 0] * (inside / coarse.region.sum())
-    if as_high == 0 and expected.min() >= FILLED:  # in rare cells the tails are longer
-        return tail_beyond(drawn, seen)
-    return (1 + as_high) / (1 + len(drawn))
+    # In rare cells the tails are longer.
+    if p_value * (1 + randoms.draws) <= 1.0 + 1e-9 and expected.min() >= FILLED:
+        return tail_beyond(np.concatenate(drawn), seen)
+    return p_value
 
 
 def permutation_of_value(

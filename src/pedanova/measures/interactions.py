@@ -32,7 +32,7 @@ from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, merg
 from pedanova.data.observations import Observations
 from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
 from pedanova.measures.clear import is_clear, low_of
-from pedanova.measures.distributions import NORMAL, holm, p_by_draws
+from pedanova.measures.distributions import NORMAL, holm, in_batches, p_by_draws
 from pedanova.measures.share import ratio_of, without_chance
 from pedanova.space.grid import Reals
 from pedanova.space.values import items_of
@@ -516,7 +516,7 @@ def p_value(design: Design, target: NDArray[np.int64], *, most: int, random: np.
     def again(draws: int) -> Reals:
         return rest_explained(design, draw_targets(design.region, chances, draws, random))
 
-    return p_by_draws(float(rest_explained(design, target[None])[0]), again, most=most)
+    return p_by_draws(float(rest_explained(design, target[None])[0]), in_batches(again, most), most=most)
 
 
 def rest_explained(design: Design, targets: NDArray[Any]) -> Reals:
@@ -608,4 +608,4 @@ def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: n
     def again(draws: int) -> Reals:
         return of_the_rest(*set_shares(design, draw_targets(design.region, chances, draws, random)))
 
-    return p_by_draws(float(of_the_rest(*set_shares(design, target))), again, most=most)
+    return p_by_draws(float(of_the_rest(*set_shares(design, target))), in_batches(again, most), most=most)

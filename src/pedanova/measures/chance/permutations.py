@@ -9,7 +9,7 @@ of an effect. docs/how-sure.md lists the simulations.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -22,7 +22,7 @@ from pedanova.base.threads import RESULTS
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, codes_of, mid_ranks, regimes_of
-from pedanova.measures.distributions import far_above, normal_below, normal_height, normal_quantile
+from pedanova.measures.distributions import normal_below, normal_height, normal_quantile, p_by_draws
 from pedanova.space.grid import Grid, Reals, waves
 
 SIDE = 45  # there are at least SIDE² permutations,
@@ -41,7 +41,6 @@ MOST_FREE = 0.6  # the largest effective number of ridge parameters, per row
 Singles: TypeAlias = NDArray[np.float32]
 MANY = 100  # target rows from which sums of permuted scores count as normal
 SOME = 16  # SOME² permutations are drawn first
-CLEAR = 0.1  # if this part of them reaches the observed value, no more are drawn
 UNLIKELY = 2  # factor for the p-value without the shift, which is rarely needed
 FINE = 4  # factor for the p-value of fine structure
 ALIKE = 1e-12  # mean normal scores that differ by less are equal
@@ -395,18 +394,24 @@ class Permutations:
         `shift` is the direction of the effect that the rows outside the target suggest, for the first columns of
         `design`. This direction may be wrong: for example, a model type may be good on average but never among the
         best. So the statistic is also computed without `shift`. The other columns are for fine structure, and have a
-        statistic of their own. `part_of_least` combines the p-values.
+        statistic of their own. `p_by_draws` combines the p-values.
         """
-        seen = squares((scores @ design)[:, None], shift)[:, 0] * (1.0 - SAME)
+        seen = squares((scores @ design)[:, None], shift)[:, 0]
         factors = [1, *[UNLIKELY] * bool(shift.any()), *[FINE] * (design.shape[1] > len(shift))]
         if inside >= MANY:
-            return part_of_least(self.in_the_limit(scores, design, shift, parameter=parameter), seen, factors)
-        first = self.statistics(scores, design, shift, parameter=parameter, side=min(SOME, self.side))
-        if (np.count_nonzero(first >= seen[:, None], axis=1) >= CLEAR * first.shape[1]).all():
-            return part_of_least(first, seen, factors)
-        if far_above(seen, first).all():
-            return 1 / (1 + self.side**2)
-        return part_of_least(self.statistics(scores, design, shift, parameter=parameter), seen, factors)
+            draws = iter([self.in_the_limit(scores, design, shift, parameter=parameter)])
+        else:
+            draws = self.batches(scores, design, shift, parameter)
+        return p_by_draws(seen, draws, most=self.side**2, factors=factors, same=SAME)
+
+    def batches(self, scores: Reals, design: Reals, shift: Reals, parameter: int) -> Iterator[Reals]:
+        """The statistics of the first SOME² permutations, and then of the others."""
+        few = min(SOME, self.side)
+        yield self.statistics(scores, design, shift, parameter=parameter, side=few)
+        if few < self.side:
+            every = self.statistics(scores, design, shift, parameter=parameter)
+            first = np.arange(self.side) < few
+            yield every[:, ~np.outer(first, first).ravel()]
 
     def statistics(
         self, scores: Reals, design: Reals, shift: Reals, *, parameter: int, side: int | None = None
@@ -455,30 +460,6 @@ def squares(products: NDArray[Any], shift: NDArray[Any]) -> Reals:
     parts = [own + shift[:, None], own] if shift.any() else [own]
     parts += [fine] if len(fine) else []
     return np.stack([np.einsum("ij,ij->j", part, part) for part in parts]).astype(np.float64)
-
-
-def part_of_least(result: Reals, seen: Reals, factors: Sequence[int]) -> float:
-    """Combine several p-values into one: those of the statistics (statistics, permutations) in `result`.
-
-    Each is multiplied by its factor; a larger factor means a smaller weight. Then the smallest is compared with its
-    distribution under permutation.
-    """
-    every: Reals = np.concatenate([seen[:, None], result], axis=1)
-    above = np.count_nonzero(every >= seen[:, None], axis=1)
-    if len(every) == 1:
-        return int(above[0]) / int(every.shape[1])
-    least = min(factor * int(count) for factor, count in zip(factors, above, strict=True))
-    rare = np.any([reached_by(one, least // factor) for one, factor in zip(every, factors, strict=True)], axis=0)
-    return int(np.count_nonzero(rare)) / int(every.shape[1])
-
-
-def reached_by(values: Reals, most: int) -> NDArray[np.bool_]:
-    """(values,) A mask of the largest values: `most` of them, or fewer if there is a tie at the limit."""
-    if most >= len(values):
-        return np.ones(len(values), dtype=bool)
-    place = len(values) - 1 - most
-    result: NDArray[np.bool_] = values > np.partition(values, place)[place]
-    return result
 
 
 def _root(columns: Reals) -> Reals:
