@@ -126,8 +126,9 @@ def p_by_draws(
 ) -> float:
     """The p-value of one or several statistics: how often chance alone gives values at least as large.
 
-    Drawing stops as soon as `ENOUGH` values are as large (the sequential rule of Besag and Clifford, which gives valid
-    p-values), if every statistic is so far above its values that none would reach it, or at the end of `draws`.
+    Drawing stops at the end of a batch if `ENOUGH` values are as large (the sequential rule of Besag and Clifford; by
+    simulation, batches that double give at most 3 % too many small p-values), if every statistic is so far above its
+    values that none would reach it, or at the end of `draws`.
 
     seen
         The observed statistic, or several of them.
@@ -142,22 +143,16 @@ def p_by_draws(
     drawn = np.empty((len(least), 0))
     for more in draws:
         drawn = np.concatenate([drawn, np.atleast_2d(more)], axis=1)
-        reached = drawn >= least[:, None]
-        if (np.count_nonzero(reached, axis=1) >= ENOUGH).all():
-            return _at_the_last(reached[0]) if len(least) == 1 else part_of_least(drawn, least, factors)
+        if (np.count_nonzero(drawn >= least[:, None], axis=1) >= ENOUGH).all():
+            break
         if ENOUGH_TO_TELL <= drawn.shape[1] < most and far_above(least, drawn).all():
             return 1.0 / (1 + most)
     return part_of_least(drawn, least, factors)
 
 
-def _at_the_last(reached: NDArray[np.bool_]) -> float:
-    """The p-value if drawing stops at the value that is the last one of `ENOUGH` values that are as large."""
-    return ENOUGH / float(np.flatnonzero(reached)[ENOUGH - 1] + 1)
-
-
-def in_batches(draw: Callable[[int], Reals], most: int) -> Iterator[Reals]:
-    """Batches of random values, at first small ones; ``draw(n)`` returns n values."""
-    size = FIRST_DRAWS
+def in_batches(draw: Callable[[int], Reals], most: int, first: int = FIRST_DRAWS) -> Iterator[Reals]:
+    """Batches of random values, of which the first has `first` values; ``draw(n)`` returns n values."""
+    size = first
     while most > 0:
         yield draw(min(size, most))
         most, size = most - size, min(2 * size, MOST_AT_ONCE)

@@ -415,6 +415,7 @@ def upper_tail(deviations: float, freedom: float) -> float:
     return 0.5 * math.erfc((ratio ** (1.0 / 3.0) - (1.0 - spread)) / math.sqrt(2.0 * spread))
 
 
+FIRST_LOOK = 500  # random targets that are drawn first
 WORTH_THREADS = 50  # the number of parameters from which several threads are faster
 MARGIN = 1.25  # the factor by which a tail may be longer than its fit
 FEWEST_UPPER = 50  # a tail is fitted to at least this many draws
@@ -523,7 +524,7 @@ def permutation(
         drawn.append(randoms.scores(coarse, slice(first, first + more), baseline, smoothing, rng))
         return drawn[-1]
 
-    p_value = p_by_draws(seen, in_batches(batch, randoms.draws))
+    p_value = p_by_draws(seen, in_batches(batch, randoms.draws, FIRST_LOOK))
     expected = coarse.region[coarse.region > 0] * (inside / coarse.region.sum())
     # In rare cells the tails are longer.
     if p_value * (1 + randoms.draws) <= 1.0 + 1e-9 and expected.min() >= FILLED:
