@@ -113,27 +113,27 @@ def test_the_first_lines_name_the_columns_that_are_left_out(run: Run, tmp_path: 
 def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_from(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     rows = [f"{i % 2},{'ab'[i // 2 % 2]},{(i * 37 % 40) / 7:.9f},{i * 11 % 17}" for i in range(40)]
-    file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
+    file.write_text("depth,kind,acc,patience\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file))
     first = first_lines(out)
     assert (
         code,
-        "trades might not be a parameter (--roles says why); if it is a result, leave it out with --exclude trades"
+        "patience might not be a parameter (--roles says why); if it is a result, leave it out with --exclude patience"
         in first,
     ) == (0, True)
     _, roles, _ = run("analyze", str(file), "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     code, _, error = run("analyze", str(file), "--exclude", "depth,kind")
-    assert (code, "if they are parameters, pass --params trades" in error) == (2, True)
-    assert run("analyze", str(file), "--params", "trades")[0] == 0
-    file.write_text("depth,kind,acc,trades\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
-    assert "if they are parameters, pass --params trades" in run("analyze", str(file))[2]  # the other two never vary
-    file.write_text("depth,kind,acc,trades\n" + "\n".join(rows) + "\n")
+    assert (code, "if they are parameters, pass --params patience" in error) == (2, True)
+    assert run("analyze", str(file), "--params", "patience")[0] == 0
+    file.write_text("depth,kind,acc,patience\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
+    assert "if they are parameters, pass --params patience" in run("analyze", str(file))[2]  # the other two never vary
+    file.write_text("depth,kind,acc,patience\n" + "\n".join(rows) + "\n")
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file))
     first = first_lines(out)
     assert "the space is read from space.json next to the log; pass --space FILE to use another" in first
-    assert "trades" not in first
+    assert "patience" not in first
 
 
 def test_a_study_has_its_own_space(run: Run, storage: Path) -> None:
@@ -198,15 +198,15 @@ def test_doubtful_columns_are_marked_in_the_first_sentence_and_the_others_are_li
     rng = np.random.default_rng(0)
     counted = rng.integers(0, 90, (200, 7)) ** 2
     loss = counted[:, 0] / 9 + rng.random(200)
-    lines = [f"{i * 7 % 2},{'abc'[i * 5 % 3]},{','.join(map(str, counted[i]))},{loss[i]}" for i in range(200)]
-    file.write_text(f"flip,kind,{','.join(f'seen{letter}' for letter in 'abcdefg')},loss\n" + "\n".join(lines))
+    lines = [f"{i * 7 % 2},{'abc'[i * 5 % 3]},{loss[i]},{','.join(map(str, counted[i]))}" for i in range(200)]
+    file.write_text("flip,kind,loss,patience,warmup,momentum,dropout,gamma,alpha,decay\n" + "\n".join(lines))
     status, out, _ = run(file)  # analyze is the command for a file
     first = first_lines(out)
     assert status == 0
-    assert "7 of 9 columns might not be parameters: seena," in first
+    assert "7 of 9 columns might not be parameters: patience," in first
     assert "name the parameters in --params" in first
     assert "flip,kind" not in first  # most columns are doubtful, so a list of the others would be a guess
-    assert "seena (perhaps not a parameter) matters most" in first
+    assert "patience (perhaps not a parameter) matters most" in first
     assert "2 parameters" in first_lines(run(file, "--params", "flip,kind")[1])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import pedanova as pa
 from pedanova.data.column import as_column
 from pedanova.data.column_values import Values, crossed_with, full_grid
-from pedanova.data.roles import Role, marked, notes_on, roles_of, status_column
+from pedanova.data.roles import Role, by_rules, marked, notes_on, roles_of, status_column
 from pedanova.data.space_inference import step_of_one_run
 
 ROWS = 60
@@ -38,6 +39,17 @@ def real(low: float = 0.0, high: float = 1.0) -> Any:
 def roles(columns: dict[str, Any], *objectives: str) -> dict[str, Role]:
     table = {name: as_column(name, values) for name, values in columns.items()}
     return roles_of([name for name in columns if name not in objectives], lambda _: table, objectives)[1]
+
+
+def ruled(columns: dict[str, Any], objectives: Sequence[str], order: Sequence[str]) -> Mapping[str, Role]:
+    """The roles before doubts are resolved by scores."""
+    table = {name: as_column(name, values) for name, values in columns.items()}
+    names = [name for name in columns if name not in objectives]
+    return (
+        roles_of(names, lambda _: table, objectives)[1]
+        if marked(names)
+        else by_rules(names, table, objectives, order).roles
+    )
 
 
 def role_of(name: str, values: Any, objective: str = "val_loss") -> str:
@@ -177,11 +189,11 @@ def test_what_stands_behind_the_objective_of_a_grid() -> None:
     columns = {name: as_column(name, values) for name, values in table.items()}
     names = [name for name in table if name != "mse"]
     order = list(table)
-    decided = roles_of(names, lambda _: columns, ["mse"], order)[1]
+    decided = by_rules(names, columns, ["mse"], order).roles
     assert [name for name in names if decided[name].is_setting] == ["shrink", "method", "level"]
     assert doubted(decided) == ["level"]
     columns["shrink"] = as_column("shrink", real())  # no grid
-    decided = roles_of(names, lambda _: columns, ["mse"], order)[1]
+    decided = by_rules(names, columns, ["mse"], order).roles
     assert doubted(decided) == ["shrink", "spread", "wait", "level"]  # only the words show what was set
 
 
@@ -190,9 +202,8 @@ BETA, DEPTH, WIDTH = GRID % 4, GRID // 4 % 4, GRID // 16
 TWICE = np.sqrt(BETA + 10 * DEPTH + 0.3)  # the same for both widths
 
 
-def in_order(columns: dict[str, Any], objective: str) -> dict[str, Role]:
-    table = {name: as_column(name, values) for name, values in columns.items()}
-    return roles_of([name for name in columns if name != objective], lambda _: table, [objective], list(columns))[1]
+def in_order(columns: dict[str, Any], objective: str) -> Mapping[str, Role]:
+    return ruled(columns, [objective], list(columns))
 
 
 def test_numbers_beside_a_full_grid_are_results_unless_they_follow_from_one_setting() -> None:
@@ -480,7 +491,7 @@ def test_summaries_without_a_stem_and_speeds() -> None:
     assert role_of("V (m/s)", real()) == "parameter"
 
 
-def doubted(decided: dict[str, Role]) -> list[str]:
+def doubted(decided: Mapping[str, Role]) -> list[str]:
     return [name for name, role in decided.items() if role.doubt is not None]
 
 
@@ -722,7 +733,8 @@ def test_names_formed_like_the_objective_are_doubted() -> None:
         table |= {f"{solver}_decisions": rng.integers(40, 90, 60), f"{solver}_answer": rng.choice(["yes", "both"], 60)}
         table |= {f"{solver}_time": rng.uniform(1, 9, 60)}
     a = pa.analyze(table, "dynamic_time")
-    assert doubted_in(a) == {"random_decisions", "dynamic_decisions", "random_answer", "dynamic_answer"}
+    assert doubted_in(a) == {"random_answer", "dynamic_answer"}
+    assert {"random_decisions", "dynamic_decisions"}.isdisjoint(a.space)  # their scores are low
 
 
 def test_hashes_and_descriptions_are_not_parameters() -> None:

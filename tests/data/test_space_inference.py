@@ -189,7 +189,7 @@ def test_columns_that_are_left_out(case: str) -> None:
 def test_params_overrides_leaving_out(case: str) -> None:
     name, values, note, kept = LEFT_OUT[case]
     other, loss = np.random.default_rng(6).normal(size=(2, len(values)))
-    table = {"depth": np.arange(len(values)) % 5 + 2, name: values, "other": other, "loss": loss}
+    table = {name: values, "depth": np.arange(len(values)) % 5 + 2, "other": other, "loss": loss}
     found = pedanova.analyze(table, "loss", scan=pedanova.Scan(threads=1))
     assert name not in found.data.tallies
     assert any(told.startswith(f"{name}: ") and note in told for told in found.notes)

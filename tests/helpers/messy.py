@@ -65,7 +65,8 @@ def extra(name: str, values: list[Any], **more: Any) -> Messy:
 def special(column: str, word: Any, twin: Any, values: list[Any]) -> Messy:
     messy = [str(word) if row % 5 == 0 else str(value) for row, value in enumerate(values)]
     clean = [twin if row % 5 == 0 else value for row, value in enumerate(values)]
-    return Messy(CLEAN | {column: messy}, CLEAN | {column: clean})
+    others = {name: known for name, known in CLEAN.items() if name != column}
+    return Messy({column: messy} | others, {column: clean} | others)
 
 
 def renamed(names: Mapping[str, str], **more: Any) -> Messy:
@@ -152,8 +153,8 @@ TABLES: dict[str, Messy] = {
     "category null": put("opt", lambda v: "null" if v == "none" else v, clean=lambda v: "null" if v == "none" else v),
     "category NA": put("opt", lambda v: "NA" if v == "none" else v, clean=lambda v: "NA" if v == "none" else v),
     "category nan": put("opt", lambda v: "nan" if v == "none" else v, clean=lambda v: "nan" if v == "none" else v),
-    "booleans as text": Messy(CLEAN | {"flag": ["True", "False"] * 60}, CLEAN | {"flag": [True, False] * 60}),
-    "booleans as small text": Messy(CLEAN | {"flag": ["true", "false"] * 60}, CLEAN | {"flag": [True, False] * 60}),
+    "booleans as text": Messy({"flag": ["True", "False"] * 60} | CLEAN, {"flag": [True, False] * 60} | CLEAN),
+    "booleans as small text": Messy({"flag": ["true", "false"] * 60} | CLEAN, {"flag": [True, False] * 60} | CLEAN),
     "0 beside a log range": special("decay", 0, 0.0, DECAY),
     "0.0 beside a log range": special("decay", "0.0", 0.0, DECAY),
     "-1 beside a range": special("layers", -1, -1, LAYERS),

@@ -50,6 +50,7 @@ from pedanova.data.column_values import (
     moving_together,
     tells,
 )
+from pedanova.data.evidence import UNLIKELY, clues_on, score
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
@@ -86,6 +87,7 @@ class Role:
     why: str
     doubt: Clue | None = None
     proven: bool = False  # whether the column is part of a full grid
+    chance: float | None = None  # the score of a doubtful column
 
     @property
     def is_setting(self) -> bool:
@@ -95,7 +97,8 @@ class Role:
         """The reason for the role; if the role is in doubt, the other possible role and its reason instead."""
         if self.doubt is None:
             return self.why
-        return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}"
+        score = "" if self.chance is None else f" ({self.chance:.0%} likely to be a parameter)"
+        return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}{score}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,20 @@ def roles_of(
         mark = Clue("parameter", PRIOR, "its name marks it as a parameter")
         clues = {n: [mark, *_against_mark(n, Values.of(columns[n]))] for n in marks}
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
+    known = by_rules(names, columns, objectives, table)
+    roles = dict(known.roles)
+    for name, seen in doubtful_clues(known).items():
+        doubt, chance = roles[name].doubt, score(seen)
+        roles[name] = replace(roles[name], chance=chance)
+        if chance < UNLIKELY and doubt is not None and not seen["typical name"]:
+            roles[name] = Role(doubt.role, f"{doubt.why} ({chance:.0%} likely to be a parameter)")
+    return columns, roles
+
+
+def by_rules(
+    names: Sequence[str], columns: Mapping[str, Column], objectives: Collection[str], table: Sequence[str]
+) -> KnownColumns:
+    """The role of each column by its clues and by rules on several columns; some parameters are doubtful."""
     values = {name: Values.of(columns[name]) for name in names}
     roles = _one_by_one(names, values, objectives)
 
@@ -158,7 +175,18 @@ def roles_of(
         roles |= rule(KnownColumns(roles, values, table, objectives))
     for name in (name for name, role in roles.items() if role.doubt is not None and not values[name].varies):
         roles[name] = replace(roles[name], doubt=None)  # a constant explains nothing
-    return columns, roles
+    return KnownColumns(roles, values, table, objectives)
+
+
+def doubtful_clues(known: KnownColumns) -> dict[str, dict[str, float]]:
+    """The clues on each doubtful parameter; none if the order of columns, the objective or a parameter is not known."""
+    names = [name for name, role in known.roles.items() if role.doubt is not None]
+    if not names or not known.objectives or not any(one.varies for one in known.settings().values()):
+        return {}
+    row = [name for name in known.table if name in known.roles or name in known.objectives]
+    belief = {name: 0.5 if role.doubt else 1.0 for name, role in known.roles.items() if role.is_setting}
+    alike, there = _together(known, names), [name for name in names if name in row]
+    return {n: clues_on(n, known.values[n], row, belief, known.objectives, alike.get(n, ())) for n in there}
 
 
 def _one_by_one(names: Sequence[str], values: Mapping[str, Values], objectives: Collection[str]) -> dict[str, Role]:
