@@ -151,7 +151,8 @@ def roles_of(
     for name, seen in doubtful_clues(known).items():
         doubt, chance = roles[name].doubt, score(seen)
         roles[name] = replace(roles[name], chance=chance)
-        if chance < UNLIKELY and doubt is not None and not seen["typical name"]:
+        behind = seen["behind a result"] or not seen["left of the objective"]  # the first columns are mostly set
+        if doubt and chance < UNLIKELY and behind and not seen["typical name"] and not seen["words"]:
             roles[name] = Role(doubt.role, f"{doubt.why} ({chance:.0%} likely to be a parameter)")
     return columns, roles
 
