@@ -22,7 +22,7 @@ from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
-from pedanova.measures.questions.ask import densities_of_all, importance_of
+from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import DRAWS, Groups, Pooling, as_selection, grouped, itself, pooled_studies
 from pedanova.measures.studies.prior import SAFETY, STRENGTH, SearchPrior, prior_of
@@ -33,6 +33,7 @@ from pedanova.measures.studies.study_difference import (
     difference_of_answers,
     differences_of,
     study_relation,
+    targets_of,
 )
 from pedanova.space.comparison import CommonSpace, shared_space
 from pedanova.space.parameters import in_words
@@ -409,9 +410,9 @@ def difference(
     relation = study_relation(a.data, b.data, shared)
     first, second, notes = on_common_ground(a.data, b.data, shared)
     answers = [importance_of(one, question) for one in (first, second)]
-    densities = densities_of_all(first, plain), densities_of_all(second, plain)
-    contrasts = first.contrasts(target, region), second.contrasts(target, region)
-    rows = differences_of(answers[0], answers[1], shared.names, densities, contrasts)
+    one, two = (data.resolved(data.widened(plain)) for data in (first, second))
+    densities = {**one.densities}, {**two.densities}
+    rows = differences_of(answers[0], answers[1], shared.names, densities, (targets_of(one), targets_of(two)))
     if relation.kind in ("same", "continued"):
         notes.append(Note("answer", SHARED))
     aims = [f"{TO_DO[one.direction]} {one.objective}" for one in (a, b)]

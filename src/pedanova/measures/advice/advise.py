@@ -20,6 +20,7 @@ from pedanova.errors import Arg, PedanovaError, QueryError, unknown_name
 from pedanova.measures.advice.configurations import Rules, cell_values
 from pedanova.measures.advice.gains import DRAWS, Gains, Limit, Tuning, find_gains
 from pedanova.measures.advice.needed import (
+    FURTHER,
     Needed,
     NeededTrials,
     StopAdvice,
@@ -403,14 +404,16 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
 def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
     """How much further trials may improve the best value, and the distance between the best and a typical value.
 
-    Twenty trials of a good sampler are simulated by `SIMULATED` trials near the best trials, and as many anywhere. The
-    improvement is the 95 % quantile over posterior samples. A typical value is the median of the predicted objective
-    over the space.
+    Twenty trials of a good sampler are simulated by those with the best predictions, `SIMULATED` trials near the best
+    trials, and as many anywhere. The improvement is the 95 % quantile over posterior samples. A typical value is the
+    median of the predicted objective over the space.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)
     near = neighbours(rules, np.repeat(run[:NEAR_ROWS], 4, axis=0), rng)
-    later = np.concatenate([part[rng.permutation(len(part))[:SIMULATED]] for part in (near, points)])
+    every = np.concatenate([near, points])
+    likely = every[np.argsort(known.middle(every), kind="stable")[:FURTHER]]
+    later = np.concatenate([likely, *(part[rng.permutation(len(part))[:SIMULATED]] for part in (near, points))])
     best = float(model.few.signed.min())
     better = best - known.observe(later, DRAWS, rng).min(axis=1)
     usual = float(np.median(known.middle(points)))

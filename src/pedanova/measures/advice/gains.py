@@ -184,7 +184,7 @@ class Gains(NamedTable[Gain]):
         The steps from the default to the best configuration, one parameter at a time.
     default, best
         The default and the best configuration, as values by parameter; None for inactive parameters. `best` is the
-        best trial, unless another configuration is better in 95 % of the posterior samples.
+        best trial, unless another configuration is certainly better: its gain has an interval above 0.
     safe_loss, tolerance
         `safe_loss`: an upper bound of the loss from leaving all safe parameters at their defaults (the largest loss in
         any posterior sample, but at least a fiftieth of the objective's interquartile range). `tolerance`:
@@ -348,9 +348,9 @@ class Tuning:
         return start
 
     def surely_best(self, proposed: Settings, run: Settings) -> Settings:
-        """(1, parameters) The best trial, unless the proposed configuration beats it in 95 % of the samples."""
+        """(1, parameters) The best trial, unless the interval of the gain over it begins above 0."""
         first, second = self.drawn(proposed, run)
-        return proposed if np.quantile(second[:, 0] - first[:, 0], ENDS[0] * 2.0) > 0.0 else run
+        return proposed if quantiles(second[:, 0] - first[:, 0], ENDS[0])[0] > 0.0 else run
 
     def inside(self, settings: Settings) -> Settings:
         masks = [self.kept[name][settings[:, j]] for j, name in enumerate(self.rules.names) if name in self.kept]

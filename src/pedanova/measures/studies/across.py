@@ -145,6 +145,7 @@ SURE = 25  # the number of studies whose draws estimate the effect of chance on 
 SURE_OF_MANY, MANY = 12, 200  # this number if there are more than MANY studies
 FIRST = 3
 ALIKE, FINEST = 0.05, 0.005  # the error that all studies have in common, as a part of a share, and its minimum
+COMMON = 0.5  # this part of a model's error is the same in all studies, because a model of few rows smooths too much
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,7 @@ class Matrix:
     shares: Reals  # (studies, parameters)
     ranks: Reals  # ranks within each study
     variances: Reals  # sampling variances of the shares
+    common: Reals  # (2, parameters) the error below and above a share that the models of all studies have in common
 
     def block(self) -> tuple[list[int], list[int]]:
         """The indices of the studies and parameters to rank.
@@ -341,13 +343,26 @@ def matrix_of(answers: Mapping[str, Importances]) -> Matrix:
                 shares[at], ranks[at] = row.unlimited, place + 1
     # The sampling variance is v / n in a study with n rows; v is the mean of n · (deviation of the share)².
     rows = np.array([answer.rows[0].n_region for answer in answers.values()], dtype=np.float64)
-    each = np.empty(len(names))
+    each, common = np.empty(len(names)), np.zeros((2, len(names)))
     for j, name in enumerate(names):
-        every = (answer.get(name) for answer in answers.values())
+        every = [answer.get(name) for answer in answers.values()]
+        common[:, j] = common_error(answers.values(), name)
         sure = [(row.deviation, row.n_region) for row in every if row is not None and row.deviation is not None]
         variances = [deviation**2 * many for deviation, many in sure if not math.isnan(deviation)]
         each[j] = float(np.mean(variances)) if variances else 0.0
-    return Matrix(studies, names, shares, ranks, each[None, :] / rows[:, None])
+    return Matrix(studies, names, shares, ranks, each[None, :] / rows[:, None], common)
+
+
+def common_error(answers: Iterable[Importances], name: str) -> tuple[float, float]:
+    """The error below and above a share that does not average out: a part of the mean interval of the models."""
+    known = [(answer.estimator, answer[name]) for answer in answers if name in answer]
+    ends = [
+        (row.share - row.low, row.high - row.share) if estimator == "surrogate" else (0.0, 0.0)
+        for estimator, row in known
+        if row.low is not None and row.high is not None
+    ]
+    below, above = np.mean(ends, axis=0) if ends else (0.0, 0.0)
+    return COMMON * max(0.0, float(below)), COMMON * max(0.0, float(above))
 
 
 def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledShare, ...]:
@@ -361,7 +376,11 @@ def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledS
         first = float(np.mean(matrix.ranks[known, j] <= FIRST))
         off, ends = max(FINEST, ALIKE * abs(mean.value)), (mean.low, mean.high)
         if mean.low is not None and mean.high is not None:  # a model may make the same error in all studies
-            ends = mean.low - off, mean.high + off
+            below, above = matrix.common[:, j]
+            ends = (
+                min(mean.low - off, mean.value - math.hypot(mean.value - mean.low, below)),
+                max(mean.high + off, mean.value + math.hypot(mean.high - mean.value, above)),
+            )
         rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
     return tuple(sorted(rows, key=lambda row: -row.share))
 

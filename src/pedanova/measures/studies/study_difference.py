@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from pedanova.base.digits import chance
 from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed
-from pedanova.counting.contrasts import Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.data.column import Column
 from pedanova.errors import QueryError, listed
@@ -29,8 +28,9 @@ from pedanova.measures.densities import Densities
 from pedanova.measures.distributions import LEVEL, NORMAL, chi2_tail, holm, pearson
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.surrogate.estimate import ResolvedQuestion
 from pedanova.space.comparison import CommonSpace, same_cells
-from pedanova.space.grid import quantile_groups
+from pedanova.space.grid import Reals, quantile_groups
 
 Keys: TypeAlias = NDArray[np.uint64]
 Relation: TypeAlias = Literal["same", "continued", "again", "other", "unknown"]
@@ -146,6 +146,33 @@ BothDensities: TypeAlias = tuple[Mapping[str, Densities], Mapping[str, Densities
 SHARED = "where both studies share rows, the intervals are wider than necessary"
 TARGET_BINS = 8
 FEWEST = 1e-12
+SPREAD = 1.5  # factor of the deviation of posterior samples, because the kernel's settings are fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """How the target of a study is distributed over the cells of one parameter."""
+
+    counts: NDArray[np.int64]  # (cells,) rows
+    samples: Reals | None  # (draws, merged cells) points of each posterior sample; None if counts answer
+    adaptive: bool  # whether the sampler preferred good configurations
+
+
+Targets: TypeAlias = Mapping[str, Target]
+
+
+def targets_of(query: ResolvedQuestion) -> Targets:
+    """The target of every parameter, from the same estimator as the importances."""
+    adaptive = query.shown is not None and query.shown.adaptive
+    samples = query.samples
+    drawn: dict[str, Reals] = {}
+    if samples is not None:
+        counts, grids = samples.count(query.ranges[0]), samples.grids
+        ends = zip(samples.space, grids.starts[:-1], grids.starts[1:], strict=True)
+        drawn = {name: counts[:, first:last].astype(np.float64) for name, first, last in ends}
+    return {
+        one.name: Target(np.rint(one.target).astype(np.int64), drawn.get(one.name), adaptive) for one in query.contrasts
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +198,8 @@ class Difference:
     overlap
         How much the target densities of both studies overlap, from 0 to 1; None if the studies have different cells.
     moved_p_adjusted
-        The p-value (adjusted by Holm) of the hypothesis that target rows are distributed equally in both studies.
+        The p-value (adjusted by Holm) of the hypothesis that good values are distributed equally in both spaces; None
+        if only rows could be compared, and an adaptive sampler chose them.
     matters
         Whether the parameter has a clear effect in at least one study.
 
@@ -338,14 +366,9 @@ def moved_in_words(row: Difference) -> str:
 
 
 def differences_of(
-    one: Importances,
-    two: Importances,
-    names: Sequence[str],
-    densities: BothDensities,
-    contrasts: tuple[Sequence[Contrast], Sequence[Contrast]],
+    one: Importances, two: Importances, names: Sequence[str], densities: BothDensities, targets: tuple[Targets, Targets]
 ) -> tuple[Difference, ...]:
     """The differences of some parameters, with p-values adjusted for the number of parameters."""
-    counts = [{contrast.name: np.rint(contrast.target).astype(np.int64) for contrast in some} for some in contrasts]
     rows, moved = [], []
     for name in (name for name in names if one[name].varied and two[name].varied):
         first, second = one[name], two[name]
@@ -357,8 +380,7 @@ def differences_of(
             p_value = 2.0 * NormalDist().cdf(-abs(row.difference) / deviation)
         here, there = (some[name] for some in densities)
         alike = same_cells(here.parameter, there.parameter)
-        # The hypothesis that target rows are distributed equally in both studies
-        moved.append(two_samples(counts[0][name], counts[1][name], bins=TARGET_BINS) if alike else None)
+        moved.append(equal_targets(targets[0][name], targets[1][name]) if alike else None)
         good, other_good = (", ".join(values.words for values in some.good()) for some in (here, there))
         row = replace(row, low=low, high=high, p_value=p_value, good=good, other_good=other_good)
         overlap = float(np.minimum(here.target, there.target).sum()) if alike else None
@@ -366,6 +388,32 @@ def differences_of(
         rows.append(replace(row, overlap=overlap, matters=matters))
     each = zip(rows, adjusted_together([row.p_value for row in rows]), adjusted_together(moved), strict=True)
     return clearest_first(replace(row, p_adjusted=p, moved_p_adjusted=m) for row, p, m in each)
+
+
+def equal_targets(one: Target, two: Target) -> float | None:
+    """The p-value of the hypothesis that both studies have the same distribution of good values.
+
+    Posterior samples say how good values are distributed in the space, whatever the sampler preferred. Counts depend on
+    the sampler, so they are compared only if both samplers drew evenly; the result is None otherwise.
+    """
+    if one.samples is None and two.samples is None and not (one.adaptive or two.adaptive):
+        return two_samples(one.counts, two.counts, bins=TARGET_BINS)
+    if one.samples is None or two.samples is None:
+        return None
+    groups = quantile_groups((one.samples.mean(axis=0) + two.samples.mean(axis=0)), TARGET_BINS)
+    member = groups[:, None] == np.arange(groups.max() + 1)
+    parts = [target.samples @ member for target in (one, two)]
+    parts = [part / np.maximum(part.sum(axis=1, keepdims=True), FEWEST) for part in parts]
+    middles = [part.mean(axis=0) for part in parts]
+    scale = np.sqrt(np.maximum((middles[0] + middles[1]) / 2.0, FEWEST))
+    gap = (middles[0] - middles[1]) / scale
+    off = [SPREAD * (part - middle) / scale for part, middle in zip(parts, middles, strict=True)]
+    covariance = off[0].T @ off[0] / max(1, len(off[0]) - 1) + off[1].T @ off[1] / max(1, len(off[1]) - 1)
+    expected, spread = float(np.trace(covariance)), 2.0 * float((covariance**2).sum())
+    if expected <= FEWEST or spread <= FEWEST**2:
+        return float(gap @ gap <= FEWEST)
+    # The squared distance of two distributions is a weighted sum of chi-squares; its mean and variance are matched.
+    return chi2_tail(float(gap @ gap) * 2.0 * expected / spread, 2.0 * expected**2 / spread)
 
 
 def adjusted_together(p_values: Sequence[float | None]) -> list[float | None]:
