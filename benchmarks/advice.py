@@ -1,6 +1,7 @@
 """Is the advice right? Gains against the truth, next trials against random ones, and the sentence that says stop.
 
     python benchmarks/advice.py gains --data DATA_DIR --out gains.jsonl --seeds 10 --jobs 2
+    python benchmarks/advice.py bounds --data DATA_DIR --out bounds.jsonl --seeds 2 --jobs 2
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py win --data DATA_DIR --out win.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py stop --data DATA_DIR --out stop.jsonl --seeds 20 --jobs 2
@@ -19,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -279,6 +280,103 @@ def by_us(analysis: pa.Analysis, start: Any, changed: Sequence[Any]) -> np.ndarr
     return values[0] - values[1:]
 
 
+# --- bounds ------------------------------------------------------------------------------------------
+
+FRESH = 10  # proposals whose results are compared with their intervals
+CHANCES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 1.01)
+STEPS, KEPT, MOVES = (0.1, 0.03, 0.01, 0.003, 0.001), 40, 20  # of the search for the truth
+
+
+def trials_by(problem: Problem, sampler: str, rows: int, seed: int) -> tuple[list[dict[str, Any]], np.ndarray]:
+    rng = np.random.default_rng([seed, rows, 31])
+    if sampler == "uniform":
+        drawn = problem.draw(rows, rng)
+        return drawn, problem.run(drawn, rng)
+    settings: list[dict[str, Any]] = []
+
+    def evaluate(trial: Any) -> float:
+        settings.append(suggested(trial, problem.space))
+        return float(problem.run(settings[-1:], rng)[0])
+
+    return settings, np.array([trial.value for trial in by_tpe(evaluate, rows, seed).trials])
+
+
+def lowest_of(problem: Problem, fixed: Mapping[str, Any], start: Mapping[str, Any]) -> float:
+    """The best true objective with some parameters fixed: looked up, or found by a random search with small steps."""
+    known = problem.lowest(fixed)
+    if known is not None:
+        return known
+    rng = np.random.default_rng(1)
+    some = [completed(problem.space, {**one, **fixed}) for one in [dict(start), *problem.draw(4000, rng)]]
+    for step in STEPS:
+        best = [some[i] for i in np.argsort(problem.true(some))[:KEPT]]
+        some = best + [moved(problem, one, fixed, step, rng) for one in best for _ in range(MOVES)]
+    return float(problem.true(some).min())
+
+
+def moved(problem: Problem, setting: Mapping[str, Any], fixed: Any, step: float, rng: Any) -> dict[str, Any]:
+    """The setting with some parameters changed: ranges by a step, others at random."""
+    changed = dict(setting)
+    for name, parameter in problem.space.items():
+        if name in fixed or setting.get(name) is None or rng.random() < 0.5:
+            continue
+        if isinstance(parameter, pa.Float) and not parameter.log:
+            value = setting[name] + step * (parameter.high - parameter.low) * rng.normal()
+            changed[name] = min(max(value, parameter.low), parameter.high)
+        elif isinstance(parameter, pa.Float):
+            value = setting[name] * np.exp(step * np.log(parameter.high / parameter.low) * rng.normal())
+            changed[name] = min(max(value, parameter.low), parameter.high)
+        elif rng.random() < 0.2:
+            changed[name] = problem.draw(1, rng)[0].get(name) or setting[name]
+    return completed(problem.space, changed)
+
+
+def bounds_case(name: str, folder: str | None, seed: int, rows: int, sampler: str) -> list[Record]:
+    """Whether the truth lies in the intervals of gains and proposals, and how often proposals are better."""
+    problem = problem_named(name, folder)
+    settings, objective = trials_by(problem, sampler, rows, seed)
+    analysis = problem.analyze(settings, objective, number=np.arange(rows))
+    rng, scale = np.random.default_rng([seed, 32]), problem.scale
+    start = completed(problem.space, settings[int(np.argmin(objective))])
+    record: Record = {"problem": name, "seed": seed, "rows": rows, "sampler": sampler, "scale": scale}
+    try:
+        gains = analysis.gains()
+    except pa.errors.QueryError as error:
+        record["refused"] = str(error)
+    else:
+        base, low = float(problem.true([start])[0]), lowest_of(problem, {}, start)
+        lines = {n: problem.true(problem.line(n, start)) for n in problem.space if start.get(n) is not None}
+        pairs = [(gains.total, base - low), *((gains[n], max(0.0, base - line.min())) for n, line in lines.items())]
+        slack = 2e-3 * scale
+        record["inside"] = [one.low - slack <= true <= one.high + slack for one, true in pairs]
+        if gains.safe:
+            record["safe"] = (
+                lowest_of(problem, {n: start[n] for n in gains.safe}, start) - low <= gains.safe_loss + slack
+            )
+    trials = [one for one in analysis.next_trials(FRESH, "win", seed=seed) if one.low is not None]
+    results = problem.run([completed(problem.space, one.values) for one in trials], rng) if trials else []
+    record["held"] = [one.low <= result <= one.high for one, result in zip(trials, results, strict=True)]
+    better = [result < objective.min() for result in results]
+    record["chances"] = [(one.better, bool(wins)) for one, wins in zip(trials, better, strict=True)]
+    return [record]
+
+
+def tell_bounds(records: Sequence[Record]) -> None:
+    for sampler in sorted({record["sampler"] for record in records}):
+        some = [one for one in records if one["sampler"] == sampler]
+        told = [one for one in some if "inside" in one]
+        total, single = [one["inside"][0] for one in told], [ok for one in told for ok in one["inside"][1:]]
+        safe, held = [one["safe"] for one in told if "safe" in one], [ok for one in some for ok in one["held"]]
+        print(f"{sampler}: {len(some)} studies, gains in {len(told)}; inside: total {np.mean(total):.3f}, ", end="")
+        print(f"parameters {np.mean(single):.3f}, proposals {np.mean(held):.3f} of {len(held)}; ", end="")
+        print(f"safe {sum(safe)} of {len(safe)}")
+        pairs = np.array([pair for one in some for pair in one["chances"]], dtype=float)
+        for low, high in pairwise(CHANCES):
+            here = pairs[(pairs[:, 0] >= low) & (pairs[:, 0] < high)]
+            if len(here):
+                print(f"  chance {low:.2f} to {high:.2f}: said {here[:, 0].mean():.3f}, true {here[:, 1].mean():.3f}")
+
+
 # --- next trials -----------------------------------------------------------------------------------
 
 FIRST, BATCH, MARKS = 40, 10, (60, 80, 105, 120)
@@ -377,31 +475,17 @@ LOOKS, END = (50, 75, 100, 150, 200), 300
 
 
 def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Record]:
-    """A study that is read while it grows: when the sentence is said first, and what comes after it."""
+    """A study that is read while it grows: each limit of the next 20 trials, and when the ranking is settled."""
     problem = problem_named(name, folder)
-    rng = np.random.default_rng([seed, 21])
-    if sampler == "random":
-        settings = problem.draw(END, rng)
-        objective = problem.run(settings, rng)
-    else:
-        settings = []
-
-        def evaluate(trial: Any) -> float:
-            settings.append(suggested(trial, problem.space))
-            return float(problem.run(settings[-1:], rng)[0])
-
-        objective = np.array([trial.value for trial in by_tpe(evaluate, END, seed).trials])
-    record: Record = {"problem": name, "seed": seed, "sampler": sampler, "said": None}
+    settings, objective = trials_by(problem, sampler, END, seed)
+    looks = []
     for rows in LOOKS:
         advice = problem.analyze(settings[:rows], objective[:rows], number=np.arange(rows)).needed(force=True).stop
-        if advice.settled:
-            last = problem.analyze(settings, objective, number=np.arange(END)).importance(force=True)
-            best, end = float(objective[:rows].min()), float(objective.min())
-            record |= {"said": rows, "first": advice.first, "last": next(iter(last))}
-            record["better"] = (best - end) / max(float(np.median(problem.true(problem.draw(999, rng)))) - best, 1e-300)
-            record["relative"] = (best - end) / max(abs(best), 1e-300)
-            break
-    return [record]
+        best = float(objective[:rows].min())
+        won = best - float(objective[: rows + advice.trials].min())
+        looks.append([advice.better, won, advice.value_settled, advice.ranking_settled, advice.first])
+    last = problem.analyze(settings, objective, number=np.arange(END)).importance(force=True)
+    return [{"problem": name, "seed": seed, "sampler": sampler, "looks": looks, "last": next(iter(last))}]
 
 
 # --- running and telling ---------------------------------------------------------------------------
@@ -416,6 +500,9 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
             if options.part == "gains":
                 ways = product(SIZES, ("centre", "random"), (False, True))
                 yield from ((gains_case, name, options.data, seed, *way) for way in ways)
+            elif options.part == "bounds":
+                ways = product(SIZES, ("uniform", "tpe"))
+                yield from ((bounds_case, name, options.data, seed, *way) for way in ways)
             elif options.part == "next":
                 yield from ((next_case, name, options.data, seed, way) for way in ("random", "know"))
             elif options.part == "front":
@@ -444,7 +531,13 @@ def run_all(options: Any) -> None:
 
 def tell(options: Any) -> None:
     records = read_records(options.out)
-    kinds = {"gains_case": tell_gains, "next_case": tell_next, "win_case": tell_win, "stop_case": tell_stop}
+    kinds = {
+        "gains_case": tell_gains,
+        "bounds_case": tell_bounds,
+        "next_case": tell_next,
+        "win_case": tell_win,
+        "stop_case": tell_stop,
+    }
     kinds |= {"front_case": tell_front, "level_case": tell_levels}
     for kind, tell_them in kinds.items():
         some = [record for record in records if json.loads(record["key"])[0] == kind]
@@ -479,14 +572,14 @@ def tell_win(records: Sequence[Record]) -> None:
 
 
 def tell_stop(records: Sequence[Record]) -> None:
-    for sampler in ("random", "tpe"):
+    for sampler in sorted({record["sampler"] for record in records}):
         some = [one for one in records if one["sampler"] == sampler]
-        said = [one for one in some if one["said"]]
-        first = [one["first"] != one["last"] for one in said]
-        for key in ("better", "relative"):
-            wrong = sum(a or one[key] > 0.02 for a, one in zip(first, said, strict=True))
-            false = f"false by {key} in {wrong} ({sum(first)} first places)"
-            print(f"{sampler}: {len(some)} studies, said in {len(said)}, {false}")
+        looks = [look for one in some for look in one["looks"]]
+        limits = [(won > limit, value) for limit, won, value, *_ in looks if limit is not None]
+        settled = [first == one["last"] for one in some for *_, ranked, first in one["looks"] if ranked]
+        print(f"{sampler}: {len(some)} studies; a limit in {len(limits)} of {len(looks)} looks, exceeded in ", end="")
+        print(f"{sum(wrong for wrong, _ in limits)} (negligible in {sum(value for _, value in limits)}); ", end="")
+        print(f"ranking settled in {len(settled)}, and its first parameter stayed first in {sum(settled)}")
 
 
 def tell_gains(records: Sequence[Record]) -> None:
@@ -514,7 +607,7 @@ def tell_gains(records: Sequence[Record]) -> None:
 
 def main() -> None:
     parser = options_of(__doc__)
-    parser.add_argument("part", choices=("gains", "next", "win", "stop", "front", "tell"))
+    parser.add_argument("part", choices=("gains", "bounds", "next", "win", "stop", "front", "tell"))
     parser.add_argument("--data", help="the folder of complete tables")
     parser.add_argument("--out", type=Path, default=Path("advice.jsonl"))
     parser.add_argument("--problems", type=words)
