@@ -93,6 +93,20 @@ def test_every_tool_answers(folder: Path) -> None:
     assert {row["parameter"] for row in changes["difference"]} == {"x", "n", "k"}
 
 
+def test_several_objectives_are_a_list(folder: Path) -> None:
+    head, *lines = table().splitlines()
+    costs = [f"{line},{10 - 9 * float(line.split(',')[0])}" for line in lines]
+    (folder / "two.csv").write_text("\n".join([f"{head},speed", *costs]))
+    one = {"source": "two.csv", "objective": ["loss", "speed"], "direction": ["minimize", "maximize"]}
+    calls = ("brief", one), ("gains", {**one, "limit": {"speed": 9}}), ("next_trials", {**one, "n": 2, "goal": "win"})
+    brief, gains, trials, refused = ask(folder, *calls, ("gains", one))
+    a = pa.analyze(str(folder / "two.csv"), ["loss", "speed"], direction=["minimize", "maximize"])
+    assert brief == json.loads(a.brief().to_json())
+    assert gains["summary"] == a.gains(limit={"speed": 9}).summary()
+    assert all("extends the Pareto front" in trial["reason"] for trial in trials["trials"])
+    assert "gains need a single objective" in refused["error"]
+
+
 def test_tools_say_that_they_only_read(folder: Path) -> None:
     async def session() -> Any:
         async with mcp.Client(mcp_server.serve(folder)) as client:
