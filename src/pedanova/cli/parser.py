@@ -242,7 +242,7 @@ COMMANDS = (
     ),
     Command(
         "compare",
-        "measures, objectives or levels of an objective side by side",
+        "measures, objectives or levels of one side by side",
         (*QUESTION[:2], BEST, BY, WITHIN, SEED, *IN_MEMORY, *PRINT),
         SOURCE_HELP,
         json=("measures=to_dict", "meanings"),
