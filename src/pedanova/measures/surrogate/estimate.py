@@ -415,9 +415,9 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
 
 
 def counted_cells(query: ResolvedQuestion, contrasts: Sequence[Contrast]) -> Sequence[Contrast]:
-    """The contrasts as they are counted: inside a region, in cells with equally many rows of the region."""
+    """The contrasts as they are counted: inside a range of the objective, in cells with equally many of its rows."""
     how, region = query.question, query.region
-    whole = isinstance(region, Region) and region.is_all
+    whole = isinstance(region, RowSet) or region.is_all
     if whole or how.smoothing != "auto" or how.baseline != "region":
         return contrasts
     return [contrast.evened() for contrast in contrasts]
