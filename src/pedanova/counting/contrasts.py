@@ -21,10 +21,11 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, cut_at, rank_of, sign_of
 from pedanova.errors import Arg, QueryError
-from pedanova.space.grid import EXTRA_CELLS, Grid, grid_of, quantile_groups
+from pedanova.space.grid import EXTRA_CELLS, Block, Grid, grid_of, quantile_groups
 from pedanova.space.parameters import Space, children_of
 
 FEW_ROWS = 20  # a target smaller than this gives rough numbers
+SMALL_PARTS, CROWDED = 20, 5.0  # rows crowd if one of so many equal parts has so many times its rows
 EVEN_CELLS, FEWEST_EVEN = 2.0, 50  # cells of equally many rows: this many times √rows, and at least so many
 Range = tuple[int, int]  # first level, last level + 1
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
@@ -131,12 +132,12 @@ class Contrast:
         return replace(self, target=target, region=target + rest, repeats=1.0)
 
     def evened(self) -> Contrast:
-        """The same counts in fewer cells of a range, each with about the same number of region rows.
+        """The counts in fewer cells, each with about the same number of region rows, if these crowd in a small part.
 
-        The rows of a small region often crowd in a small part of the range. A kernel that is as wide everywhere blurs
-        them, and elsewhere cells have too few rows to correct for chance. A share does not depend on the scale.
+        The rows of a small region often do. A kernel that is as wide everywhere blurs them there, and elsewhere cells
+        have too few rows to correct for chance. A share does not depend on the scale of the parameter.
         """
-        if self.grid.labels is not None:  # each cell is a value
+        if self.grid.labels is not None or not any(map(self._crowded, self.grid.blocks)):  # a label is a cell
             return self
         groups = []
         for block in self.grid.blocks:
@@ -149,6 +150,14 @@ class Contrast:
         grid = Grid(self.grid.parameter, cells, coarse.prior[:cells], coarse.blocks[:-EXTRA_CELLS])
         target, region = (np.bincount(coarse.table, weights=one).astype(np.int64) for one in (self.target, self.region))
         return replace(self, grid=grid, target=target, region=region)
+
+    def _crowded(self, block: Block) -> bool:
+        """Whether a small part of the block has several times as many rows as a uniform draw would have there."""
+        rows = self.region[block.cells]
+        if not block.smoothable or not rows.any():
+            return False
+        parts = np.bincount(quantile_groups(self.grid.prior[block.cells], SMALL_PARTS), weights=rows)
+        return bool(parts.max() * SMALL_PARTS > CROWDED * rows.sum())
 
     @property
     def varies(self) -> bool:

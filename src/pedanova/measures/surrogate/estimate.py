@@ -415,10 +415,9 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
 
 
 def counted_cells(query: ResolvedQuestion, contrasts: Sequence[Contrast]) -> Sequence[Contrast]:
-    """The contrasts as they are counted: inside a range of the objective, in cells with equally many of its rows."""
-    how, region = query.question, query.region
-    whole = isinstance(region, RowSet) or region.is_all
-    if whole or how.smoothing != "auto" or how.baseline != "region":
+    """The contrasts as they are counted: in cells with equally many rows where the rows of the region crowd."""
+    how = query.question
+    if how.smoothing != "auto" or how.baseline != "region":
         return contrasts
     return [contrast.evened() for contrast in contrasts]
 
