@@ -14,6 +14,7 @@
 #include "moments.hpp"
 #include "pairs.hpp"
 #include "pareto.hpp"
+#include "sample.hpp"
 #include "select.hpp"
 
 #if defined(_WIN32)
@@ -78,12 +79,14 @@ PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::
 }
 
 // levels: (rows,) codes from 0 to level_count, which stands for rows that do not count. All features have tables to be
-// added to, or none has.
+// added to, or none has. sample: taken on the way, or null. Returns how many rows it has.
 PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, std::int64_t count, std::int64_t rows,
                                                      std::int32_t level_bytes, const void* levels,
                                                      std::int64_t level_count, const void* objective,
-                                                     std::int64_t stride, std::int32_t dtype, std::int32_t threads) {
+                                                     std::int64_t stride, std::int32_t dtype, const Sample* sample,
+                                                     std::int32_t threads) {
     if (!is_known(dtype) || rows < 0 || level_count < 1 || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    if (sample != nullptr && !sample->is_sound()) return bad_argument;
     const auto is_sound = [&](const Feature& feature) {
         const bool has_place = feature.table != nullptr || (feature.counts != nullptr && feature.sums != nullptr);
         return feature.is_sound() && has_place && (feature.table == nullptr) == (features->table == nullptr);
@@ -91,10 +94,17 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, st
     if (count < 1 || !std::all_of(features, features + count, is_sound)) return bad_argument;
     const Rows all{rows, level_count, as_column(objective, stride, dtype)};
     return guarded([&] {
-        if (level_bytes == 1) count_features(features, count, static_cast<const std::uint8_t*>(levels), all, threads);
-        else count_features(features, count, static_cast<const std::uint16_t*>(levels), all, threads);
-        return std::int64_t{0};
+        if (level_bytes == 1)
+            return count_features(features, count, static_cast<const std::uint8_t*>(levels), all, sample, threads);
+        return count_features(features, count, static_cast<const std::uint16_t*>(levels), all, sample, threads);
     });
+}
+
+// left_out: (rows,) whether a row does not count. Returns how many rows the sample has.
+PEDANOVA_EXPORT std::int64_t pedanova_lowest_rows(const Sample* sample, std::int64_t rows, const std::uint8_t* left_out,
+                                                  std::int32_t threads) {
+    if (rows < 0 || !sample->is_sound()) return bad_argument;
+    return guarded([&] { return lowest_rows(*sample, rows, left_out, threads); });
 }
 
 // table, counts, sums: (entries,).
@@ -244,15 +254,22 @@ PEDANOVA_EXPORT std::int64_t pedanova_sort_lines(const float* values, std::int64
 PEDANOVA_EXPORT const char* pedanova_face() {
 #define FUNCTION(name) told(#name, &pedanova_##name)
 #define FIELD(name) told("Feature." #name, offsetof(Feature, name))
+#define PART(name) told("Summand." #name, offsetof(Summand, name))
+#define OF_SAMPLE(name) told("Sample." #name, offsetof(Sample, name))
     static const std::string face =
-        FUNCTION(all_finite) + FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(split_table) +
-        FUNCTION(sum_levels) + FUNCTION(code_feature) + FUNCTION(count_pairs) + FUNCTION(count_digits) +
-        FUNCTION(gather_wanted) + FUNCTION(count_window) + FUNCTION(gather_slots) + FUNCTION(assign_by_slots) +
-        FUNCTION(settle_rows) + FUNCTION(find_fronts) + FUNCTION(invert_triangle) + FUNCTION(sort_lines) + FIELD(data) +
-        FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) + FIELD(cells) + FIELD(inner) +
-        FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) + FIELD(origin) + FIELD(scale) +
-        FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + FIELD(counts) + FIELD(sums) +
-        told("Feature", sizeof(Feature));
+        FUNCTION(all_finite) + FUNCTION(assign_levels) + FUNCTION(count_features) + FUNCTION(lowest_rows) +
+        FUNCTION(split_table) + FUNCTION(sum_levels) + FUNCTION(code_feature) + FUNCTION(count_pairs) +
+        FUNCTION(count_digits) + FUNCTION(gather_wanted) + FUNCTION(count_window) + FUNCTION(gather_slots) +
+        FUNCTION(assign_by_slots) + FUNCTION(settle_rows) + FUNCTION(find_fronts) + FUNCTION(invert_triangle) +
+        FUNCTION(sort_lines) + FIELD(data) + FIELD(stride) + FIELD(dtype) + FIELD(looked_up) + FIELD(missing) +
+        FIELD(cells) + FIELD(inner) + FIELD(accept_low) + FIELD(accept_high) + FIELD(range) + FIELD(even) +
+        FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + FIELD(counts) +
+        FIELD(sums) + told("Feature", sizeof(Feature)) + PART(data) + PART(stride) + PART(dtype) + PART(looked_up) +
+        PART(missing) + PART(table) + PART(size) + PART(gap) + PART(first) + PART(second) + PART(weight) +
+        told("Summand", sizeof(Summand)) + OF_SAMPLE(summands) + OF_SAMPLE(count) + OF_SAMPLE(most) + OF_SAMPLE(limit) +
+        OF_SAMPLE(rows) + OF_SAMPLE(numbers) + told("Sample", sizeof(Sample));
+#undef OF_SAMPLE
+#undef PART
 #undef FIELD
 #undef FUNCTION
     return face.c_str();

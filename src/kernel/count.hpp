@@ -17,6 +17,7 @@
 #include "cells.hpp"
 #include "column.hpp"
 #include "loops.hpp"
+#include "sample.hpp"
 #include "threads.hpp"
 
 namespace pedanova {
@@ -273,8 +274,9 @@ class Layout {
 template <int Features, class Level>
 class LevelCounter {
   public:
-    LevelCounter(const Feature* features, const Level* levels, const Rows& rows, const Layout& layout)
-        : features_(features), levels_(levels), rows_(rows), layout_(layout) {
+    LevelCounter(const Feature* features, const Level* levels, const Rows& rows, const Layout& layout,
+                 LowestRows* sample)
+        : features_(features), levels_(levels), rows_(rows), layout_(layout), sample_(sample) {
         for (int f = 0; f < Features; ++f) fills_.push_back(filler_of<std::uint16_t>(features[f], rows.count));
     }
 
@@ -285,7 +287,7 @@ class LevelCounter {
         for (auto& stretch : stretches) stretch.reset(new Stretch());
         for (std::int64_t round = 0; round < layout_.rounds(); ++round) {
             crew.run(layout_.pieces(), [&](std::int64_t piece, std::int32_t thread) {
-                lay_out_piece(round, piece, records + layout_.place(piece), *stretches[thread]);
+                lay_out_piece(round, piece, records + layout_.place(piece), *stretches[thread], thread);
             });
             std::atomic<std::int64_t> next{0};
             crew.run(crew.size(),
@@ -294,7 +296,7 @@ class LevelCounter {
     }
 
   private:
-    void lay_out_piece(std::int64_t round, std::int64_t piece, Record* records, Stretch& stretch) {
+    void lay_out_piece(std::int64_t round, std::int64_t piece, Record* records, Stretch& stretch, std::int32_t thread) {
         const std::int64_t first = layout_.first(round, piece), rows = layout_.size(round, piece);
         const std::int64_t* const begins = layout_.begins(round, piece);
         std::vector<Record*> ends(rows_.levels + 1);
@@ -305,6 +307,7 @@ class LevelCounter {
             const Level* const levels = levels_ + first + done;
             const std::int64_t out = every ? 0 : left_out(levels, here, rows_.levels);
             if (out == here) continue;
+            if (sample_ != nullptr) sample_->take(first + done, here, levels_, rows_.levels, thread);
             for (int f = 0; f < Features; ++f) fills_[f](first + done, here, stretch.cells[f]);
             pack_cells(stretch.cells, here, stretch.packed);
             const double* objective = view(rows_.objective, first + done, here, stretch.buffer);
@@ -350,6 +353,7 @@ class LevelCounter {
     const Level* levels_;
     const Rows& rows_;
     const Layout& layout_;
+    LowestRows* sample_;
     std::vector<Fill<std::uint16_t>> fills_;
 };
 
@@ -369,7 +373,7 @@ void count_one_by_one(Crew& crew, const Feature* features, int count, const Leve
 // one by one.
 template <class Level>
 void count_group(Crew& crew, Scratch& scratch, const Feature* given, int count, const Level* levels, const Rows& rows,
-                 const Layout* layout) {
+                 const Layout* layout, LowestRows* sample) {
     Feature features[most_features];
     const bool empty = given->table == nullptr;
     bool narrow = true;
@@ -378,23 +382,27 @@ void count_group(Crew& crew, Scratch& scratch, const Feature* given, int count, 
         if (empty) features[f].table = scratch.table(f, (rows.levels + 1) * given[f].width());
         narrow = narrow && given[f].width() <= UINT16_MAX;
     }
-    if (layout == nullptr || !narrow) return count_one_by_one(crew, features, count, levels, rows, empty);
+    if (layout == nullptr || !narrow) {
+        if (sample != nullptr) sample->take_all(crew, rows.count, levels, rows.levels);
+        return count_one_by_one(crew, features, count, levels, rows, empty);
+    }
     switch (count) {
         case 1:
-            return LevelCounter<1, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
+            return LevelCounter<1, Level>(features, levels, rows, *layout, sample).count(crew, scratch, empty);
         case 2:
-            return LevelCounter<2, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
+            return LevelCounter<2, Level>(features, levels, rows, *layout, sample).count(crew, scratch, empty);
         case 3:
-            return LevelCounter<3, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
+            return LevelCounter<3, Level>(features, levels, rows, *layout, sample).count(crew, scratch, empty);
         default:
-            return LevelCounter<4, Level>(features, levels, rows, *layout).count(crew, scratch, empty);
+            return LevelCounter<4, Level>(features, levels, rows, *layout, sample).count(crew, scratch, empty);
     }
 }
 
 // Any number of columns, all with tables or all without. Threads take whole groups of many columns, else parts of each.
+// A sample is taken beside the first group. Returns how many rows it has.
 template <class Level>
-void count_features(const Feature* features, std::int64_t count, const Level* levels, const Rows& rows,
-                    std::int32_t threads) {
+std::int64_t count_features(const Feature* features, std::int64_t count, const Level* levels, const Rows& rows,
+                            const Sample* sample, std::int32_t threads) {
     Crew crew(threads);
     const std::int64_t groups = (count + most_features - 1) / most_features;
     const bool whole = groups >= groups_a_thread * crew.size();
@@ -402,19 +410,24 @@ void count_features(const Feature* features, std::int64_t count, const Level* le
     if (is_worth_ordering(rows))
         layout.reset(new Layout(crew, levels, rows, whole || crew.size() == 1 ? 1 : pieces_a_thread * crew.size()));
     std::vector<Scratch> scratch(crew.size());
+    std::unique_ptr<LowestRows> lowest;
+    if (sample != nullptr) lowest.reset(new LowestRows(*sample, crew.size()));
     const auto count_one = [&](Crew& own, std::int32_t thread, std::int64_t group) {
         const std::int64_t first = group * most_features;
         const int here = static_cast<int>(std::min<std::int64_t>(most_features, count - first));
-        count_group(own, scratch[thread], features + first, here, levels, rows, layout.get());
+        LowestRows* const beside = group == 0 && !whole ? lowest.get() : nullptr;
+        count_group(own, scratch[thread], features + first, here, levels, rows, layout.get(), beside);
     };
-    if (!whole) {
+    if (whole) {
+        if (lowest) lowest->take_all(crew, rows.count, levels, rows.levels);
+        crew.run(groups, [&](std::int64_t group, std::int32_t thread) {
+            Crew alone(1);
+            count_one(alone, thread, group);
+        });
+    } else {
         for (std::int64_t group = 0; group < groups; ++group) count_one(crew, 0, group);
-        return;
     }
-    crew.run(groups, [&](std::int64_t group, std::int32_t thread) {
-        Crew alone(1);
-        count_one(alone, thread, group);
-    });
+    return lowest ? lowest->write() : 0;
 }
 
 }  // namespace pedanova

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
+from pedanova.base.kernel.lowest import LowestRows
 from pedanova.base.kernel.selection import Survey
 from pedanova.base.threads import portions, spread, trim_memory
 from pedanova.counting import reference as judge
@@ -60,7 +61,7 @@ def sum_moments(
     """The number of rows, the sum and the sum of squares of the objective in each level. The sums of a
     level are NaN if a row of the level has no objective."""
     codes = kept_codes(observations, levels, threads=threads) if codes is None else codes
-    objective = usable(observations.ranked)
+    objective = kernel.usable(observations.ranked)
     centres = np.append(centres_of(levels), 0.0)  # rows that do not count have a separate sum
     powers = np.append(powers_of(levels), 0)
     by_kernel = kernel.available() and not powers.any()  # extreme scales are left to NumPy
@@ -79,16 +80,17 @@ def sum_moments(
 
 
 def count_rows(
-    observations: Observations, codes: NDArray[Any], levels: int, *, threads: int = 1
+    observations: Observations, codes: NDArray[Any], levels: int, *, sample: LowestRows | None = None, threads: int = 1
 ) -> dict[str, list[NDArray[Any]]]:
     """For every parameter, the counts and objective sums by level and cell. If nearly all cells are empty, return
-    counts, sums and positions (in the flattened table) only for cells with rows."""
+    counts, sums and positions (in the flattened table) only for cells with rows. The first pass takes the `sample`."""
     grids = {name: grid_of(parameter) for name, parameter in observations.space.items()}
     few = [name for name, grid in grids.items() if NEARLY_EMPTY * len(codes) <= levels * grid.width]
     tables = count_places(observations, codes, levels, few)
     groups = list(groups_of({name: levels * grid.width for name, grid in grids.items() if name not in tables}))
     for names in groups:
-        counted = count_codes(observations, codes, levels, names=names, threads=threads)
+        counted = count_codes(observations, codes, levels, names=names, sample=sample, threads=threads)
+        sample = None
         tables.update((name, list(packed(*both))) for name, both in counted.items())
         if len(groups) > 1:
             del counted
@@ -126,13 +128,16 @@ def count_codes(
     levels: int,
     *,
     names: Sequence[str] | None = None,
+    sample: LowestRows | None = None,
     threads: int = 1,
 ) -> dict[str, judge.Counted]:
     """Counts and objective sums by code and cell for the parameters in `names`; skip rows with the code `levels`."""
     if len(observations) * max(1, len(observations.space)) < SMALL_TABLE:
         threads = 1
-    count = count_by_kernel if kernel.available() else count_by_judge
-    return count(observations, codes, levels, list(observations.space) if names is None else names, threads=threads)
+    names = list(observations.space) if names is None else names
+    if not kernel.available():
+        return count_by_judge(observations, codes, levels, names, threads=threads)
+    return count_by_kernel(observations, codes, levels, names, sample=sample, threads=threads)
 
 
 def level_codes(
@@ -179,14 +184,24 @@ def count_by_judge(
 
 
 def count_by_kernel(
-    observations: Observations, codes: NDArray[Any], levels: int, names: Sequence[str], *, threads: int = 1
+    observations: Observations,
+    codes: NDArray[Any],
+    levels: int,
+    names: Sequence[str],
+    *,
+    sample: LowestRows | None = None,
+    threads: int = 1,
 ) -> dict[str, judge.Counted]:
     jobs = jobs_of(observations, names)
     shapes = [(levels, job.grid.width) for job in jobs]
     totals = [(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.float64)) for shape in shapes]
     if jobs:
         placed = [job.placed for job in jobs]
-        kernel.count_features(placed, codes, levels, usable(observations.objective), totals, threads=threads)
+        given = placed, codes, levels, kernel.usable(observations.objective), totals
+        along = None if sample is None else sample.structure
+        found = kernel.count_features(*given, sample=along, threads=threads)
+        if sample is not None:
+            sample.found = found
     result = {job.name: in_order(total, job) for job, total in zip(jobs, totals, strict=True)}
     return {name: result[name] for name in names}
 
@@ -228,11 +243,7 @@ def placed_of(column: Column, grid: Grid) -> kernel.Placed:
     if lattice is not None and (values.dtype.kind == "f" or lattice[1] != 1):
         # Several integers share a cell, and the column may contain other numbers: rare, so NumPy is used.
         return kernel.Placed(cells_of(column, grid), grid, missing, 0, np.arange(grid.width, dtype=np.int32))
-    return kernel.Placed(usable(values), grid, missing)
-
-
-def usable(values: NDArray[Any]) -> NDArray[Any]:
-    return values if kernel.is_usable(values) else np.ascontiguousarray(values, dtype=np.float64)
+    return kernel.Placed(kernel.usable(values), grid, missing)
 
 
 @dataclass(slots=True, eq=False)
@@ -245,7 +256,7 @@ class RunningCounts:
 
     def add(self, observations: Observations, codes: NDArray[Any]) -> None:
         """Add a batch of rows; rows whose code equals `levels` are skipped."""
-        jobs, objective = jobs_of(observations, observations.space), usable(observations.objective)
+        jobs, objective = jobs_of(observations, observations.space), kernel.usable(observations.objective)
         placed, tables = [job.placed for job in jobs], [self._table(job) for job in jobs]
         if len(codes):
             kernel.count_features(placed, codes, self.levels, objective, tables, threads=self.threads)

@@ -11,10 +11,19 @@ from typing import TypeAlias
 
 import numpy as np
 
+from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.base.notes import Count, Note, added, in_order
 from pedanova.counting.arrays import count_rows, kept_codes, kept_values
-from pedanova.counting.few_rows import FewRows, configuration_sample, counted_rows, few_rows
+from pedanova.counting.few_rows import (
+    MOST_COMPARED,
+    FewRows,
+    configuration_sample,
+    counted_rows,
+    few_rows,
+    lowest_rows,
+    sample_of,
+)
 from pedanova.counting.levels import (
     LADDER,
     LARGEST_TALLIES,
@@ -35,6 +44,7 @@ from pedanova.errors import Arg, DataError, OutsideSpaceError, QueryError, Space
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Categorical, Parameter, Space, Switch
 
+LARGE = 1 << 17  # rows; from here on, the sample is taken while the rows are counted
 FEW_ROWS = 20  # a domain with fewer rows gets a note
 Recount: TypeAlias = tuple[Levels, Tallies]
 
@@ -216,6 +226,7 @@ class InMemory(Countable):
         super().__init__(observed.name, observed.direction, nan, observed.space)
         self.observed, self.threads = observed, threads
         self._survey: Survey | None = None  # a survey of the kept rows' objective, for thresholds and levels
+        self._sample: FewRows | None = None
 
     @property
     def several(self) -> bool:
@@ -234,15 +245,22 @@ class InMemory(Countable):
     def count(self, levels: Levels) -> Counts:
         codes = kept_codes(self.observed, levels, threads=self.threads, survey=self._survey)
         self._survey = None  # released before counting, because it is as large as the objective
-        tables = count_rows(self.observed, codes, levels.count, threads=self.threads)
+        own = self.observed
+        sampled = self._sample is None and len(own) >= LARGE and len(own.space) <= MOST_COMPARED
+        lowest = lowest_rows(own) if sampled and kernel.available() else None
+        tables = count_rows(own, codes, levels.count, sample=lowest, threads=self.threads)
+        if lowest is not None and lowest.found is not None:
+            self._sample = sample_of(own, lowest)
         rows = int(next(iter(tables.values()))[0].sum())
-        return Counts(len(self.observed), rows, tables, None, list(self.observed.notes), self.observed.idle)
+        return Counts(len(own), rows, tables, None, list(own.notes), own.idle)
 
     def few(self) -> FewRows:
         return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
 
     def sample(self) -> FewRows:
-        return configuration_sample(self.observed, self.nan, threads=self.threads)
+        if self._sample is None:
+            self._sample = configuration_sample(self.observed, self.nan, threads=self.threads)
+        return self._sample
 
     def describe_outside(self, name: str, parameter: Parameter, /) -> str:
         return describe_outside(self.observed.table[name], self.observed.columns[name], parameter)

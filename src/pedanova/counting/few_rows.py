@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.files import Attachment
+from pedanova.base.kernel import library as kernel
+from pedanova.base.kernel.lowest import LowestRows, NumberedColumn
 from pedanova.base.kernel.selection import distinct
-from pedanova.base.threads import chunks, spread
-from pedanova.data.column import Column, Mask, cells_of, take
+from pedanova.base.threads import chunks
+from pedanova.data.column import Mask, cells_of, take
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import sign_of
@@ -24,7 +26,7 @@ Reals: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
 Value = TypeVar("Value")
-AT_ONCE = 1 << 14  # rows and threads: more threads number more rows at a time, so that they rarely wait for Python
+AT_ONCE = 1 << 16  # rows
 MOST_COMPARED = 100  # tables with more parameters are not sampled
 SAMPLED = 2000  # the most rows of a sample that shows repeated configurations
 GOLDEN, FINENESS = 0.6180339887498949, 2.0**20 * 0.7548776662466927
@@ -104,25 +106,25 @@ def configuration_sample(observed: Observations, nan: NanPolicy, *, most: float 
     Every engine chooses the same rows, and samples of parts are added with `strung_rows`. Only rows whose number from
     their configuration is below `most` are considered.
     """
-    rows = len(observed)
-    counted = counted_rows(observed, nan)
-    enough = min(most, 4.0 * SAMPLED / max(rows, 1))  # usually leaves more rows than needed
+    left_out = ~counted_rows(observed, nan)
+    if kernel.available():
+        lowest = lowest_rows(observed, most)
+        lowest.take(left_out, threads)
+        return sample_of(observed, lowest)
+    draws = np.where(left_out, np.nan, draws_of(observed))
+    rows = np.flatnonzero(draws < most)
+    return bounded(replace(few_rows(observed, rows), draws=draws[rows], below=most))
 
-    def below(limit: float) -> list[tuple[Indices, Reals]]:
-        def chosen(piece: slice) -> tuple[Indices, Reals]:
-            draws = draws_of(observed, piece)
-            kept = np.flatnonzero((draws < limit) & counted[piece])
-            return kept + piece.start, draws[kept]
 
-        return spread(chosen, chunks(rows, pieces=-(-rows // (AT_ONCE * threads))), threads=threads)
+def lowest_rows(observed: Observations, most: float = 1.0) -> LowestRows:
+    """What the kernel needs to find the rows of a sample."""
+    names = enumerate(sorted(observed.space), start=1)
+    return LowestRows([_numbered(observed, name, place) for place, name in names], SAMPLED, most)
 
-    pieces = below(enough)
-    if enough < most and sum(len(chosen) for chosen, _ in pieces) <= SAMPLED:
-        pieces = below(most)
-    chosen = np.concatenate([np.empty(0, dtype=np.int64), *(one for one, _ in pieces)])
-    few = few_rows(observed, chosen)
-    draws = np.concatenate([np.empty(0), *(draws for _, draws in pieces)])
-    return bounded(replace(few, draws=draws, below=most))
+
+def sample_of(observed: Observations, lowest: LowestRows) -> FewRows:
+    rows, draws = lowest.result()
+    return bounded(replace(few_rows(observed, rows), draws=draws, below=lowest.limit))
 
 
 def bounded(few: FewRows) -> FewRows:
@@ -160,34 +162,42 @@ def mixed_draws(
     for place, (values, factors) in enumerate(columns, start=1):
         for factor in factors:
             scaled: Any = values * number(factor)
-            part = (scaled - floor(scaled)) * number(1.0 + GOLDEN * place)
+            part = (scaled - floor(scaled)) * number(weight_of(place))
             total = part if total is None else total + part
     fraction: Value = total - floor(total)
     return fraction
 
 
-def draws_of(observed: Observations, rows: slice) -> Reals:
+def weight_of(place: int) -> float:
+    return 1.0 + GOLDEN * place
+
+
+def draws_of(observed: Observations) -> Reals:
     """(rows,) The number of each row by `mixed_draws`; NaN if a value is missing, unless it is conditional."""
+    columns = [_numbered(observed, name) for name in sorted(observed.space)]
+    draws = np.empty(len(observed))
     with np.errstate(invalid="ignore", over="ignore"):
-        return mixed_draws((_numbers(observed, name, rows) for name in sorted(observed.space)), np.floor)
+        for rows in chunks(len(draws), pieces=-(-len(draws) // AT_ONCE)):
+            draws[rows] = mixed_draws(((column.whole(rows), column.factors) for column in columns), np.floor)
+    return draws
 
 
-def _numbers(observed: Observations, name: str, rows: slice) -> tuple[Reals, tuple[float, ...]]:
+def _numbered(observed: Observations, name: str, place: int = 0) -> NumberedColumn:
+    """What a column adds to the number of each row."""
     column, parameter = observed.columns[name], observed.space[name]
-    column = Column(name, column.values[rows], column.labels, None if column.missing is None else column.missing[rows],
-                    column.located)  # fmt: skip
-    factors = factors_of(parameter)
+    grid, factors, table = grid_of(parameter), factors_of(parameter), None
+    values, missing = column.values, column.missing
     if column.located or not factors:
-        values, factors = cells_of(column, grid_of(parameter)).astype(np.float64), (GOLDEN,)
+        factors = (GOLDEN,)
+    if column.labels is not None and factors == (GOLDEN,):
+        table = np.append(grid.match(column.labels), grid.outside).astype(np.float64)
     elif column.labels is not None:
-        numbers = [float(label) if isinstance(label, int | float) else np.nan for label in column.labels]
-        values = np.array([*numbers, np.nan])[column.values]
-    else:
-        values = column.values.astype(np.float64)
-    absent = column.absent()
-    if absent.any():
-        values[absent] = 0.0 if parameter.when or column.located else np.nan
-    return values, factors
+        table = np.array([float(label) if isinstance(label, int | float) else np.inf for label in column.labels])
+    elif factors == (GOLDEN,) and not column.located:
+        values, missing = cells_of(column, grid), column.absent()
+    gap = 0.0 if parameter.when or column.located else np.nan
+    missing = None if missing is None else np.ascontiguousarray(missing)
+    return NumberedColumn(kernel.usable(values), factors, weight_of(place), missing, gap, table)
 
 
 def coincidence(few: FewRows) -> float:

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel import selection
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
-from pedanova.counting.arrays import RunningCounts, kept_codes, kept_values, sum_moments, usable
+from pedanova.counting.arrays import RunningCounts, kept_codes, kept_values, sum_moments
 from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sample, counted_rows, few_rows, strung_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
@@ -201,7 +202,7 @@ class FirstLook:
 
 def objective_batches(part: Part, plan: Plan, meter: Meter | None) -> Iterator[NDArray[Any]]:
     """The objective of the kept rows of each batch, in a type that the compiled kernel can read."""
-    return (usable(kept_values(observed)) for observed in batches_of(part, plan, meter))
+    return (kernel.usable(kept_values(observed)) for observed in batches_of(part, plan, meter))
 
 
 def sample_part(part: Part, plan: Plan, meter: Meter | None = None) -> NDArray[np.float64]:
@@ -215,7 +216,7 @@ def look_at_part(part: Part, plan: Plan, window: Window, most: int, meter: Meter
     themselves if all values together take at most `most` bytes."""
     look = FirstLook(window=window, most=most)
     for observed in batches_of(part, plan, meter):
-        values = usable(kept_values(observed))
+        values = kernel.usable(kept_values(observed))
         counts = selection.count_slots(values, plan.sign, window)
         single = observed.ranked.dtype == np.float32
         look = look.add(

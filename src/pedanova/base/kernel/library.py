@@ -35,7 +35,8 @@ LETTERS = {_pointer: "P", _double: "d", _int32: "i", _int64: "q", ctypes.c_uint6
 SIGNATURES: dict[str, list[Any]] = {
     "all_finite": [*_column, _int64, _int32],
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer, _int32],
-    "count_features": [_pointer, _int64, _int64, _int32, _pointer, _int64, *_column, _int32],
+    "count_features": [_pointer, _int64, _int64, _int32, _pointer, _int64, *_column, _pointer, _int32],
+    "lowest_rows": [_pointer, _int64, _pointer, _int32],
     "split_table": [_pointer, _int64, _pointer, _pointer],
     "code_feature": [_pointer, _int64, _pointer, _pointer],
     "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
@@ -76,6 +77,40 @@ class Feature(ctypes.Structure):
         ("counts", _pointer),
         ("sums", _pointer),
     )
+
+
+class Summand(ctypes.Structure):
+    """The C++ structure of sample.hpp that describes what one column adds to the numbers of the rows."""
+
+    _fields_ = (
+        ("data", _pointer),
+        ("stride", _int64),
+        ("dtype", _int32),
+        ("looked_up", _int32),
+        ("missing", _pointer),
+        ("table", _pointer),
+        ("size", _int64),
+        ("gap", _double),
+        ("first", _double),
+        ("second", _double),
+        ("weight", _double),
+    )
+
+
+class Sample(ctypes.Structure):
+    """The C++ structure of sample.hpp for the rows with the lowest numbers."""
+
+    _fields_ = (
+        ("summands", _pointer),
+        ("count", _int64),
+        ("most", _int64),
+        ("limit", _double),
+        ("rows", _pointer),
+        ("numbers", _pointer),
+    )
+
+
+STRUCTURES = Feature, Summand, Sample
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,10 +182,12 @@ def open_library(path: Path) -> Opened:
 
 
 def own_face() -> dict[str, str]:
-    """Describe the arguments of each function and the layout of `Feature`, in the same form as agreement.hpp."""
-    calls = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
-    fields = {f"Feature.{name}": str(getattr(Feature, name).offset) for name, _ in Feature._fields_}
-    return calls | fields | {"Feature": str(ctypes.sizeof(Feature))}
+    """Describe the arguments of functions and the layout of structures, in the same form as agreement.hpp."""
+    face = {name: f"{''.join(LETTERS[kind] for kind in kinds)}:q" for name, kinds in SIGNATURES.items()}
+    for one in STRUCTURES:
+        face |= {f"{one.__name__}.{name}": str(getattr(one, name).offset) for name, _ in one._fields_}
+        face[one.__name__] = str(ctypes.sizeof(one))
+    return face
 
 
 def disagreements(face: str) -> list[str]:
@@ -182,6 +219,10 @@ def is_usable(values: NDArray[Any]) -> bool:
     return values.dtype in DTYPES and values.dtype.isnative
 
 
+def usable(values: NDArray[Any]) -> NDArray[Any]:
+    return values if is_usable(values) else np.ascontiguousarray(values, dtype=np.float64)
+
+
 def call(name: str, *arguments: object) -> int:
     """Call the library function ``pedanova_<name>``, described in src/kernel; arrays are passed by address."""
     library = opened().library
@@ -196,7 +237,7 @@ def call(name: str, *arguments: object) -> int:
 def _passed(argument: object) -> object:
     if isinstance(argument, np.ndarray):
         return argument.ctypes.data
-    return ctypes.byref(argument) if isinstance(argument, Feature) else argument
+    return ctypes.byref(argument) if isinstance(argument, STRUCTURES) else argument
 
 
 def address(array: NDArray[Any] | None) -> int | None:
@@ -224,13 +265,14 @@ def count_features(
     objective: NDArray[Any],
     places: Sequence[NDArray[Any] | tuple[NDArray[np.int64], NDArray[np.float64]]],
     *,
+    sample: Sample | None = None,
     threads: int = 1,
-) -> None:
+) -> int:
     """For every column, count the rows and sum the objective in each cell, separately for each level.
 
     `places` has one output for each column: two new arrays (counts, sums), or an array of type `ENTRY`, whose counts
     and sums are increased. Levels are 0 to `count - 1`. Rows with the level `count` are left out; their output is
-    undefined.
+    undefined. The result is the number of rows of `sample`, which is taken in the same pass.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):
@@ -239,7 +281,7 @@ def count_features(
         else:
             feature.table = address(place)
     rows = len(levels), levels.itemsize, levels, count
-    call("count_features", features, len(placed), *rows, *column_of(objective), threads)
+    return call("count_features", features, len(placed), *rows, *column_of(objective), sample, threads)
 
 
 def split_table(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
