@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -462,9 +464,9 @@ def test_columns_are_not_copied(random: np.random.Generator, monkeypatch: pytest
     seen = []
     real = kernel.count_features
 
-    def count_features(placed: list[kernel.Placed], *rest: object, threads: int) -> None:
+    def count_features(placed: list[kernel.Placed], *rest: Any, **options: Any) -> int:
         seen.extend(one.values for one in placed)
-        real(placed, *rest, threads=threads)  # type: ignore[arg-type]
+        return real(placed, *rest, **options)
 
     monkeypatch.setattr(kernel, "count_features", count_features)
     data = {"a": random.random(10_000), "b": random.random((10_000, 4))[:, 2], "c": random.random(10_000).astype("f4")}
