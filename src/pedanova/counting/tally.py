@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -64,6 +64,7 @@ class Tally:
     levels: Levels
     _places: NDArray[np.intp] | None  # positions of the stored cells; None for all cells
     _kept: tuple[NDArray[Any], NDArray[Any]]  # counts and sums of the stored cells; sums perhaps only where counts > 0
+    _later: Callable[[], NDArray[Any]] | None  # computes the sums when they are first needed
 
     def __init__(
         self,
@@ -71,16 +72,19 @@ class Tally:
         parameter: Parameter,
         levels: Levels,
         counts: NDArray[np.int64],
-        sums: NDArray[np.float64],
+        sums: NDArray[np.float64] | Callable[[], NDArray[Any]],
         places: NDArray[np.intp] | None = None,
     ) -> None:
         """If `places` is given, `counts` and `sums` belong to the cells at these positions of the flattened table.
 
-        Otherwise `sums` may also be a flat array of the sums in all cells with rows (see `packed`).
+        Otherwise `sums` may also be a flat array of the sums in all cells with rows (see `packed`), or a function that
+        computes the sums of all cells.
         """
+        later, sums = (sums, np.empty(0)) if callable(sums) else (None, sums)
         if places is None and sums.ndim > 1:
             places, counts, sums = self._compressed(name, (levels.count, grid_of(parameter).width), counts, sums)
         self.__dict__.update(name=name, parameter=parameter, levels=levels, _places=places, _kept=(counts, sums))
+        self.__dict__["_later"] = later
 
     @staticmethod
     def _compressed(
@@ -110,8 +114,21 @@ class Tally:
     def sums(self) -> NDArray[np.float64]:
         return self._whole(1)
 
+    def _both(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The stored counts and sums."""
+        if self._later is not None:
+            self.__dict__.update(_kept=(self._kept[0], self._later()), _later=None)
+        return self._kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies in other processes, which cannot compute the sums."""
+        self._both()
+        return self.__dict__
+
     def _whole(self, which: int) -> NDArray[Any]:
         """The whole table of counts (0) or of sums (1); it is read-only, because it may share the tally's memory."""
+        if which:
+            self._both()
         if self._places is None and self._kept[which].ndim == 2:
             table = self._kept[which].view()
         elif self._places is None:
@@ -158,7 +175,7 @@ class Tally:
 
     def filled(self, first: int, last: int) -> FilledCells:
         """The cells with rows in the levels from `first` up to, but not including, `last`."""
-        counts, sums = self._kept
+        counts, sums = self._both()
         if self._places is not None:
             inside = slice(*np.searchsorted(self._places, (first * self.grid.width, last * self.grid.width)))
             some = np.flatnonzero(counts[inside]) + inside.start
@@ -361,7 +378,7 @@ def powers_of(levels: Levels) -> Powers:
 class Counts:
     rows: int = 0
     counted: int = 0
-    tables: dict[str, list[NDArray[Any]]] = field(default_factory=dict)  # counts, sums; of few rows, their places too
+    tables: dict[str, list[Any]] = field(default_factory=dict)  # counts, sums; of few rows, their places too
     moments: Moments | None = None
     notes: list[Note] = field(default_factory=list)
     idle: frozenset[str] = frozenset()  # parameters whose condition holds in none of the rows

@@ -146,13 +146,13 @@ class DeviceArray:
 
 
 @lru_cache(maxsize=256)
-def kernel(name: str, *arguments: str, shared: int = 0) -> Any:
+def kernel(name: str, *arguments: str, shared: int = 0, file: str = "kernels.cu") -> Any:
     """Compile the CUDA kernel `name` with these template arguments; it will use `shared` bytes of shared memory."""
     from importlib import resources  # slow to import
 
     cupy = library()
     instance = f"{name}<{', '.join(arguments)}>"
-    text = (resources.files("pedanova.scale.cuda") / "kernels.cu").read_text(encoding="utf-8")
+    text = (resources.files("pedanova.scale.cuda") / file).read_text(encoding="utf-8")
     module = cupy.RawModule(code=text, options=("-std=c++17",), name_expressions=[instance])
     try:
         function = module.get_function(instance)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,15 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.selection import keys_of
 from pedanova.base.notes import Note
 from pedanova.counting.countable import Countable, Counted, assembled, levels_for
-from pedanova.counting.few_rows import GOLDEN, SAMPLED, FewRows, configuration_sample, factors_of, mixed_draws
+from pedanova.counting.few_rows import (
+    GOLDEN,
+    MOST_COMPARED,
+    SAMPLED,
+    FewRows,
+    configuration_sample,
+    factors_of,
+    weight_of,
+)
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import Column, cells_of
@@ -25,7 +34,7 @@ from pedanova.data.row_status import IF_DIVERGED, NO_OBJECTIVE, ended_note
 from pedanova.data.space_inference import choose_space
 from pedanova.data.table_options import TableOptions
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed, unknown_name
-from pedanova.scale.cuda.device import THREADS, DeviceArray, blocks_for, here, kernel, launch, library
+from pedanova.scale.cuda.device import THREADS, DeviceArray, blocks_for, fetching, here, kernel, launch, library
 from pedanova.scale.cuda.order import ColumnExtent, Ranking, turn_of
 from pedanova.scale.cuda.tables import (
     DeviceColumn,
@@ -42,9 +51,11 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Ordinal, Parameter
 
 SAMPLE = 50_000
+LOOKED_AT, MOST_CHOSEN = 3 * SAMPLED, 4 * SAMPLED  # rows that are probably enough for a sample; that are copied
 FEW = 200  # up to this many distinct numbers, all are found
 SHORT = ("int8", "uint8", "int16", "uint16")
 AT_ONCE = 1 << 22  # rows that are fetched at a time to find one outside the space
+CHOOSING = 256  # threads of a block that chooses rows
 REFUSED = ("where", "feasible", "state", "blocks")
 
 
@@ -125,22 +136,6 @@ class DeviceColumns:
         return others
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """An expression of a CUDA kernel, which arithmetic with other expressions makes longer."""
-
-    text: str
-
-    def __mul__(self, other: Written) -> Written:
-        return Written(f"({self.text} * {other.text})")
-
-    def __add__(self, other: Written) -> Written:
-        return Written(f"({self.text} + {other.text})")
-
-    def __sub__(self, other: Written) -> Written:
-        return Written(f"({self.text} - {other.text})")
-
-
 @dataclass(slots=True, eq=False)
 class DeviceTable(Countable):
     """Columns and one objective in the memory of the GPU in use."""
@@ -149,6 +144,8 @@ class DeviceTable(Countable):
     goal: Any
     with_sums: bool = True
     notes: list[Note] = field(default_factory=list)
+    chosen: RowsOnTheWay | None = None  # the first rows that may be in a sample, which the GPU finds before it counts
+    _few: FewRows | None = None
     _ranking: Ranking | None = None
     _ends: tuple[Levels, tuple[Any, Any]] | None = None
 
@@ -202,34 +199,27 @@ class DeviceTable(Countable):
         counted = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
         tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, counted, strict=True)}
         rows = int(counted[0][0].sum())
+        if not self.with_sums:  # most questions need none
+            summed = cache(lambda: replace(self, with_sums=True).count(levels).tables)
+            for name, both in tables.items():
+                both[1] = partial(lambda name: summed()[name][1], name)
         return Counts(len(self.goal), rows, tables, None, list(self.notes))
 
     def sample(self) -> FewRows:
-        limit = 4.0 * SAMPLED / max(len(self.goal), 1)
-        few = self._sampled(limit)
-        return few if limit >= 1.0 or few.below < limit else self._sampled(1.0)
+        """A sample of whole configurations; the GPU finds rows with low numbers, and the CPU computes these again."""
+        if self._few is None:
+            chosen, sure = self.chosen or self.choose(LOOKED_AT / len(self.goal)), False
+            while True:
+                few, many = chosen.sample(self)
+                if many <= MOST_CHOSEN and (sure or chosen.limit >= 1.0 or few.below < chosen.limit):
+                    break
+                sure = many > MOST_CHOSEN  # the sample of these ends where that of all rows ends, or later
+                chosen = self.choose(few.below if sure else 8.0 * chosen.limit)
+            self._few, self.chosen = few, None
+        return self._few
 
-    def _sampled(self, limit: float) -> FewRows:
-        """The sample of the rows whose number from their configuration is below `limit`; the GPU chooses these rows."""
-        cupy, space = library(), dict(sorted(self.space.items()))
-        numbers: list[float] = []  # arguments, so that one compiled kernel serves all spaces with these types
-
-        def number(value: float) -> Written:
-            numbers.append(value)
-            return Written(f"n{len(numbers) - 1}")
-
-        factors = (factors_of(parameter) or (GOLDEN,) for parameter in space.values())
-        columns = [(Written(f"(double)x{i}"), own) for i, own in enumerate(factors)]
-        draws = mixed_draws(columns, lambda part: Written(f"floor({part.text})"), number)
-        arrays = [self.columns[name] for name in space]
-        given = [f"{array.dtype} x{i}" for i, array in enumerate(arrays)]
-        given += [f"float64 {name}" for name in ("limit", *(f"n{i}" for i in range(len(numbers))))]
-        code, exact = f"chosen = {draws.text} < limit", ("--fmad=false",)  # the same digits as on a CPU
-        choose = cupy.ElementwiseKernel(", ".join(given), "bool chosen", code, "pedanova_draws", options=exact)
-        rows = cupy.flatnonzero(choose(*arrays, limit, *numbers))
-        table = {name: Column(name, cupy.asnumpy(array[rows])) for name, array in zip(space, arrays, strict=True)}
-        goal = Goal(self.objective, cupy.asnumpy(self.goal[rows]), self.direction, self.objective)
-        return configuration_sample(Observations(table, (goal,), self.space, table), self.nan, most=min(limit, 1.0))
+    def choose(self, limit: float) -> RowsOnTheWay:
+        return RowsOnTheWay.start(self, min(limit, 1.0))
 
     def _device_column(self, name: str) -> DeviceColumn:
         parameter, values = self.space[name], self.columns[name]
@@ -277,6 +267,48 @@ class DeviceTable(Countable):
         raise DataError(f"{name}: the column changed while it was counted")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsOnTheWay:
+    """Rows of a table whose number from their configuration is below `limit`, on their way from the GPU."""
+
+    limit: float
+    fetched: Callable[[], NDArray[np.uint64]]
+
+    @classmethod
+    def start(cls, table: DeviceTable, limit: float) -> RowsOnTheWay:
+        cupy, names = library(), sorted(table.space)
+        arrays = [DeviceArray.of(one) for one in (table.goal, *(table.columns[name] for name in names))]
+        factors = [(*(factors_of(table.space[name]) or (GOLDEN,)), 0.0)[:2] for name in names]
+        numbers = np.array([(*pair, weight_of(place)) for place, pair in enumerate(factors, start=1)])
+        strides = np.array([array.stride for array in arrays], dtype=np.int64)
+        given = cupy.asarray(np.concatenate([numbers.ravel().view(np.int64), strides]))  # in one transfer
+        out = cupy.zeros(1 + MOST_CHOSEN * (1 + len(arrays)), dtype=np.uint64)
+        dense = "true" if all(array.dense for array in arrays) else "false"
+        function = kernel("choose_rows", dense, *(array.word for array in arrays), file="sample.cu")
+        rows, whole = len(table.goal), np.int32(table.nan == "worst")
+        head = np.int64(rows), np.float64(limit), np.int64(MOST_CHOSEN), whole, given, given[numbers.size :], out
+        blocks = blocks_for(rows, 4 * CHOOSING, 8 * here()[0])
+        launch(function, blocks, CHOOSING, (*head, *(array.array for array in arrays)))
+        return cls(limit, fetching(out))
+
+    def sample(self, table: DeviceTable) -> tuple[FewRows, int]:
+        """The sample of these rows, and how many rows were found; at most `MOST_CHOSEN` were copied."""
+        words, names = self.fetched(), sorted(table.space)
+        many = int(words[0])
+        records = words[1:].reshape(MOST_CHOSEN, -1)[:many]
+        records = records[np.argsort(records[:, 0])]
+        columns = {name: as_stored(records[:, i], table.columns[name].dtype) for i, name in enumerate(names, start=2)}
+        own = {name: Column(name, values) for name, values in columns.items()}
+        goal = Goal(table.objective, as_stored(records[:, 1], table.goal.dtype), table.direction, table.objective)
+        return configuration_sample(Observations(own, (goal,), table.space, own), table.nan, most=self.limit), many
+
+
+def as_stored(words: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The values of a type in the first bytes of each word."""
+    stored: NDArray[Any] = np.ascontiguousarray(words).view(dtype)[:: 8 // dtype.itemsize]
+    return stored
+
+
 def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels: object) -> Counted:
     cupy, arrays = library(), columns
     request, name = check_request(request, arrays)
@@ -294,7 +326,9 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
         for odd in conditional(choice.space, given=request.space is not None):
             words = f"{odd}: a conditional parameter cannot be counted on a GPU; pass "
             raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows to the CPU")
-        table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal)
+        table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal, with_sums=False)
+        if len(table.space) <= MOST_COMPARED:
+            table.chosen = table.choose(LOOKED_AT / len(goal))
         cut = levels_for(table, levels)
         gone = len(goal) - table.ranking.numbers
         table.notes += [ended_note(gone, len(goal), NO_OBJECTIVE, table.nan, *IF_DIVERGED)] if gone else []
