@@ -5,7 +5,8 @@
     python benchmarks/scale.py --wide 1000 [--rows 100000] [--parquet 1000000]
 
 The work: `analyze` with 100 levels and 1001 cells, from arrays in memory to the tallies of every
-parameter; what is asked of them later no longer depends on the rows. Contestants take turns; medians of the ratios
+parameter, and a sample of the rows that shows repeated configurations; what is asked later no longer depends on the
+rows (`ranked` is the first ranking too). Contestants take turns; medians of the ratios
 within a turn are shown, so that other work on the machine hits both sides. `--largest 100000000`
 adds the longest table and its extra memory; `--lattice` sets the rows of the table of codes. `--by-threads`: what more
 threads gain. `--wide`: so many columns, the space guessed, in memory, and `--parquet` rows in parts from a file of
@@ -61,6 +62,10 @@ def make_codes(rows: int, columns: int, choices: int) -> Table:
 def count(table: Table, threads: int, levels: list[float] | None) -> pa.Analysis:
     data, objective, space = table
     return pa.analyze(data, objective, space=space, levels=levels, scan=pa.Scan(threads=threads))
+
+
+def rank(table: Table, threads: int) -> object:
+    return count(table, threads, LEVELS).importance(estimator="counts", draws=0)
 
 
 def count_by_numpy(table: Table, levels: list[float] | None) -> pa.Analysis:
@@ -135,13 +140,16 @@ def by_threads(options: argparse.Namespace) -> None:
     works: dict[str, Work] = {}
     for threads in options.by_threads:
         works[f"{threads}"] = lambda threads=threads: count(table, threads, LEVELS)  # type: ignore[misc]
+        works[f"ranked by {threads}"] = lambda threads=threads: rank(table, threads)  # type: ignore[misc]
         works[f"read by {threads}"] = lambda threads=threads: read_once(table, threads)  # type: ignore[misc]
     took = take_turns(works, options.repeats)
     first = took[f"{options.by_threads[0]}"]
-    lines = Lines(f"{options.rows:,} x 4 float64, threads", "pedanova", "times as fast", "to a read", first=34)
+    columns = "pedanova", "times as fast", "to a read", "ranked"
+    lines = Lines(f"{options.rows:,} x 4 float64, threads", *columns, first=34)
     for threads in options.by_threads:
-        own, read = took[f"{threads}"], took[f"read by {threads}"]
-        lines.row(threads, f"{statistics.median(own) * 1e3:.0f} ms", ratio(first, own), ratio(own, read))
+        own, ranked, read = (took[f"{what}{threads}"] for what in ("", "ranked by ", "read by "))
+        count_ms, ranked_ms = (f"{statistics.median(one) * 1e3:.0f} ms" for one in (own, ranked))
+        lines.row(threads, count_ms, ratio(first, own), ratio(own, read), ranked_ms)
 
 
 def wide(options: argparse.Namespace) -> None:

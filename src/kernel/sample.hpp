@@ -63,29 +63,35 @@ struct Term {
 
 // Several terms at a time, so that the totals are loaded and stored less often.
 constexpr int terms_at_once = 4;
+PEDANOVA_BODY double with_terms(const Term& a, const Term& b, const Term& c, const Term& d, std::int64_t i,
+                                double total) {
+    const double one = a.values[i] * a.factor, two = b.values[i] * b.factor;
+    const double three = c.values[i] * c.factor, four = d.values[i] * d.factor;
+    return (((total + (one - std::floor(one)) * a.weight) + (two - std::floor(two)) * b.weight) +
+            (three - std::floor(three)) * c.weight) +
+           (four - std::floor(four)) * d.weight;
+}
+
 PEDANOVA_LOOP(void, add_terms, (const Term* terms, std::int64_t rows, double* total), (terms, rows, total)) {
     const Term a = terms[0], b = terms[1], c = terms[2], d = terms[3];
+    for (std::int64_t i = 0; i < rows; ++i) total[i] = with_terms(a, b, c, d, i, total[i]);
+}
+
+// The last terms: leaves the fractions in `total`; whether any of them is below the limit. NaN never is.
+PEDANOVA_LOOP(bool, any_low, (const Term* terms, std::int64_t rows, double limit, double* total),
+              (terms, rows, limit, total)) {
+    const Term a = terms[0], b = terms[1], c = terms[2], d = terms[3];
+    std::int64_t low = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
-        const double one = a.values[i] * a.factor, two = b.values[i] * b.factor;
-        const double three = c.values[i] * c.factor, four = d.values[i] * d.factor;
-        total[i] = (((total[i] + (one - std::floor(one)) * a.weight) + (two - std::floor(two)) * b.weight) +
-                    (three - std::floor(three)) * c.weight) +
-                   (four - std::floor(four)) * d.weight;
+        const double sum = with_terms(a, b, c, d, i, total[i]), fraction = sum - std::floor(sum);
+        total[i] = fraction;
+        low += fraction < limit;
     }
+    return low != 0;
 }
 
 PEDANOVA_LOOP(void, widen, (const float* values, std::int64_t rows, double* out), (values, rows, out)) {
     for (std::int64_t i = 0; i < rows; ++i) out[i] = static_cast<double>(values[i]);
-}
-
-// Leaves the fractions in `total`; whether any of them is below the limit.
-PEDANOVA_LOOP(bool, any_low, (double* total, std::int64_t rows, double limit), (total, rows, limit)) {
-    std::int64_t low = 0;
-    for (std::int64_t i = 0; i < rows; ++i) {
-        total[i] -= std::floor(total[i]);
-        low += total[i] < limit;  // NaN is never low
-    }
-    return low != 0;
 }
 
 // The terms of all codes of a column, for columns with codes.
@@ -138,9 +144,8 @@ class LowestRows {
         double total[number_rows];
         for (std::int64_t end = first + rows; first < end; first += number_rows) {
             const std::int64_t here = std::min(number_rows, end - first);
-            add_all(first, here, total);
             const double limit = limit_.load(std::memory_order_relaxed);
-            if (!any_low(total, here, limit)) continue;
+            if (!any_below(limit, first, here, total)) continue;
             for (std::int64_t i = 0; i < here; ++i)
                 if (total[i] < limit && static_cast<std::int64_t>(levels[first + i]) != none)
                     found_[thread].emplace_back(total[i], first + i);
@@ -169,33 +174,33 @@ class LowestRows {
   private:
     using Found = std::pair<double, std::int64_t>;
 
-    void add_all(std::int64_t first, std::int64_t rows, double* total) const {
+    bool any_below(double limit, std::int64_t first, std::int64_t rows, double* total) const {
         static const double zeros[number_rows] = {};
         double buffers[terms_at_once][number_rows];
         Term terms[terms_at_once];
         int gathered = 0;
-        const auto gather = [&](const double* values, double factor, double weight) {
-            terms[gathered++] = Term{values, factor, weight};
-            if (gathered < terms_at_once) return;
-            add_terms(terms, rows, total);
-            gathered = 0;
+        const auto fill_up = [&] {
+            while (gathered < terms_at_once) terms[gathered++] = Term{zeros, 1.0, 1.0};
         };
-        const auto finish = [&] {
-            while (gathered > 0) gather(zeros, 1.0, 1.0);
+        const auto flush = [&] {
+            if (gathered > 0) fill_up(), add_terms(terms, rows, total);
+            gathered = 0;
         };
         std::fill_n(total, rows, 0.0);
         for (std::int64_t k = 0; k < sample_.count; ++k) {
             const Summand& one = sample_.summands[k];
-            if (one.looked_up || (one.second != 0.0 && gathered + 1 == terms_at_once)) finish();
             if (one.looked_up) {
+                flush();  // terms are added in order
                 coded_[k].add(first, rows, total);
                 continue;
             }
+            if (gathered + (one.second != 0.0 ? 2 : 1) > terms_at_once) flush();
             const double* const values = values_of(one, first, rows, buffers[gathered]);
-            gather(values, one.first, one.weight);
-            if (one.second != 0.0) gather(values, one.second, one.weight);
+            terms[gathered++] = Term{values, one.first, one.weight};
+            if (one.second != 0.0) terms[gathered++] = Term{values, one.second, one.weight};
         }
-        finish();
+        fill_up();
+        return any_low(terms, rows, limit, total);
     }
 
     static const double* values_of(const Summand& one, std::int64_t first, std::int64_t rows, double* buffer) {

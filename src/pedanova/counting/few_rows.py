@@ -62,7 +62,7 @@ class FewRows:
     def __len__(self) -> int:
         return len(self.signed)
 
-    def take(self, some: Mask) -> FewRows:
+    def take(self, some: Mask | Indices) -> FewRows:
         return FewRows(
             cells={name: column[some] for name, column in self.cells.items()},
             exact={name: column[some] for name, column in self.exact.items()},
@@ -216,7 +216,9 @@ def coincidence(few: FewRows) -> float:
 
 def pairs_of(values: NDArray[Any]) -> float:
     """The number of pairs of rows with equal values; a pair may be the same row twice."""
-    counts = np.unique(values, return_counts=True)[1].astype(np.float64)
+    ordered = np.sort(values)  # `np.unique` takes three times as long for integers
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
+    counts = np.diff(ends, prepend=-1, append=len(ordered) - 1).astype(np.float64)
     return float(counts @ counts)
 
 

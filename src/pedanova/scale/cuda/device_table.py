@@ -196,7 +196,8 @@ class DeviceTable(Countable):
         columns = [self._device_column(name) for name in self.space]
         own = DeviceRows(self.codes(levels), self.goal)
         bands: Sequence[Units | None] = self.units(levels) or [None]
-        counted = add_bands([count_columns(own, levels.count, units, columns) for units in bands])
+        meanwhile = tuple if self.chosen is None else self.sample
+        counted = add_bands([count_columns(own, levels.count, units, columns, meanwhile) for units in bands])
         tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, counted, strict=True)}
         rows = int(counted[0][0].sum())
         if not self.with_sums:  # most questions need none
@@ -296,11 +297,11 @@ class RowsOnTheWay:
         words, names = self.fetched(), sorted(table.space)
         many = int(words[0])
         records = words[1:].reshape(MOST_CHOSEN, -1)[:many]
-        records = records[np.argsort(records[:, 0])]
         columns = {name: as_stored(records[:, i], table.columns[name].dtype) for i, name in enumerate(names, start=2)}
         own = {name: Column(name, values) for name, values in columns.items()}
         goal = Goal(table.objective, as_stored(records[:, 1], table.goal.dtype), table.direction, table.objective)
-        return configuration_sample(Observations(own, (goal,), table.space, own), table.nan, most=self.limit), many
+        few = configuration_sample(Observations(own, (goal,), table.space, own), table.nan, most=self.limit)
+        return few.take(np.argsort(records[few.rows, 0])), many
 
 
 def as_stored(words: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -201,8 +201,14 @@ class Counter:
         return tables
 
 
-def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: Sequence[DeviceColumn]) -> list[Tables]:
-    """Count all columns; all CUDA kernels are launched before the first result is read."""
+def count_columns(
+    rows: DeviceRows,
+    levels: int,
+    units: Units | None,
+    columns: Sequence[DeviceColumn],
+    meanwhile: Callable[[], object] = tuple,
+) -> list[Tables]:
+    """Count all columns; all CUDA kernels are launched before the CPU does its work and reads the first result."""
     sent = []
     for first in range(0, len(columns), AT_ONCE):
         some = columns[first : first + AT_ONCE]
@@ -210,6 +216,7 @@ def count_columns(rows: DeviceRows, levels: int, units: Units | None, columns: S
         for place, column in enumerate(some):
             counter.add(place, column, rows)
         sent.append(counter.send())
+    meanwhile()
     tables = (both for arrived in sent for both in arrived())
     return [in_order(column, *both) for column, both in zip(columns, tables, strict=True)]
 
