@@ -154,6 +154,18 @@ def test_notes_of_several_parts_are_those_of_the_whole(tmp_path: Path) -> None:
     assert f"{pruned} pruned rows are included; their objective is their last value" in parts.notes
 
 
+def test_a_few_words_among_the_objectives_are_noted_in_parts_too(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    for i, word in enumerate(("", "oops", "failed")):
+        x = random.random(500)
+        y = [word if word and k in (7, 300) else f"{one}" for k, one in enumerate(x + random.random(500))]
+        pd.DataFrame({"x": x, "y": y}).to_csv(tmp_path / f"{i}.csv", index=False)
+    both = [pa.analyze(str(tmp_path), "y", direction="min", scan=pa.Scan(stream=stream)) for stream in (False, True)]
+    first, second = ([*map(str, a.notes)] for a in both)
+    assert sorted(first) == sorted(second)
+    assert any("y: 2 rows have text such as 'oops' instead of a number" in note for note in first)
+
+
 @pytest.mark.parametrize("given", [True, False], ids=["given", "guessed"])
 def test_a_part_without_an_active_row_decides_nothing(tmp_path: Path, given: bool) -> None:
     table = conditional().sort_values("optimizer").reset_index(drop=True)

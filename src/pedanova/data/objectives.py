@@ -435,11 +435,10 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
         treated = f" rows have {states} instead of a number in {column.name} and are treated as failed"
         notes.append(Note("rows", Count(ended.sum()), treated))
     if len(strange):
-        example = f"row {strange[0]} has {shown(column.value_at(int(strange[0])))}, which is not a number; "
-        many = "the row is left out" if len(strange) == 1 else f"{len(strange)} such rows are left out"
-        notes.append(
-            Note("doubt", f"{example}{many}; to use such rows, replace the text with numbers", subject=column.name)
-        )
+        example = shown(column.value_at(int(strange[0])))
+        told = f" rows have text such as {example} instead of a number and are left out"
+        remedy = "; to use such rows, replace the text with numbers"
+        notes.append(Note("doubt", Count(len(strange)), f"{told}{remedy}", subject=column.name))
     return in_form(kept, form), notes
 
 

@@ -25,7 +25,7 @@ from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sam
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
-from pedanova.data.objectives import as_direction, as_directions, guess_directions
+from pedanova.data.objectives import as_direction, as_directions, as_scores, guess_directions
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.prepare import choose_rows, place
@@ -120,20 +120,24 @@ def named_in(choice: object, columns: Sequence[str]) -> list[str]:
 
 def observe(records: Records, plan: Plan) -> Observations:
     """Convert one batch of rows to observations, as `prepare` does for a whole table."""
-    columns = {name: _numbers(column) if name == plan.objective else column for name, column in records.columns.items()}
+    columns, notes = dict(records.columns), list[Note]()
+    if plan.objective in columns:
+        columns[plan.objective], notes = _numbers(columns[plan.objective], plan)
     rows = choose_rows(columns, records.rows, plan.request)
     if isinstance(rows.where, Region):
         raise QueryError(
             Arg("where", shown=f"{rows.where}"), " needs all rows at once; write a condition on the objective instead"
         )
-    return place(rows, plan.space, columns)
+    observed = place(rows, plan.space, columns)
+    return replace(observed, notes=(*observed.notes, *notes)) if notes else observed
 
 
-def _numbers(column: Column) -> Column:
-    """If no row of the batch has an objective, replace the empty text column by NaN."""
+def _numbers(column: Column, plan: Plan) -> tuple[Column, list[Note]]:
+    """The objective without a few words among its numbers; an empty text column becomes NaN."""
     if column.labels is not None and not column.labels:
-        return Column(column.name, np.full(len(column), np.nan))
-    return column
+        return Column(column.name, np.full(len(column), np.nan)), []
+    numbers, notes = as_scores(column, plan.request.reading.decimal) or (column, [])
+    return numbers, [note for note in notes if note.counts]  # the others say how the text of this batch is read
 
 
 def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Iterator[Observations]:
