@@ -52,6 +52,14 @@ class Arg:
         return self.in_python()
 
 
+def plainly(value: object) -> str:
+    """`repr`, also of integers with more digits than Python writes."""
+    try:
+        return repr(value)
+    except ValueError:
+        return f"<{type(value).__name__} with a very long integer>"
+
+
 def _said(name: str, value: Any, shown: str | None) -> tuple[str, str]:
     option = f"--{name.replace('_', '-')}"
     if shown is not None:
@@ -60,7 +68,8 @@ def _said(name: str, value: Any, shown: str | None) -> tuple[str, str]:
         return f"{name}=", option
     if isinstance(value, bool):
         return f"{name}={value}", option if value else f"--no-{option[2:]}"
-    return f"{name}={value!r}", f"{option} {value}"
+    plain = plainly(value)
+    return f"{name}={plain}", f"{option} {value if isinstance(value, str) else plain}"
 
 
 Word: TypeAlias = str | int | Arg

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, get_args
 
 from pedanova.counting.levels import Levels
 from pedanova.data.options import GROUPED, Option, RowOptions, Scan, option, options_of
+from pedanova.errors import plainly
 from pedanova.measures.question import DEFAULT, Baseline, Estimator, PartsOf
 
 ROWS = (
@@ -162,7 +163,7 @@ def written(value: object) -> str | None:
         return None if any(None in part for part in parts) else f"{{{', '.join(f'{k}: {v}' for k, v in parts)}}}"
     if isinstance(value, list | tuple | set):
         return None if any(written(one) is None for one in value) else repr(value)
-    return repr(value) if value is None or isinstance(value, str | bool | int | float) else None
+    return plainly(value) if value is None or isinstance(value, str | bool | int | float) else None
 
 
 def nested(flat: Mapping[str, Any]) -> dict[str, Any]:

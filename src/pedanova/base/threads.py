@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from pedanova.errors import Arg, QueryError
 
 SMALLEST_PIECE = 1 << 18  # the fewest rows that are worth a thread
+MOST_THREADS = 1024
 SMALL_PIECE = 1 << 20  # the fewest rows that are worth a further piece per thread
 Work = TypeVar("Work")
 Result = TypeVar("Result")
@@ -34,7 +35,7 @@ def as_threads(threads: object) -> int:
         return len(cores) if cores else (os.cpu_count() or 1)
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise QueryError(Arg("threads", threads), " must be a whole number of at least 1, or None for all cores")
-    return int(threads)
+    return min(int(threads), MOST_THREADS)
 
 
 def spread(function: Callable[[Work], Result], work: Iterable[Work], *, threads: int) -> list[Result]:

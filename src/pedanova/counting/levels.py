@@ -16,7 +16,7 @@ from pedanova.base.kernel.selection import distinct
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import Cut, Direction, Quantile, Region, as_part, part_in_words, rank_of, sign_of
 from pedanova.errors import Arg, DataError, LevelsError, QueryError
-from pedanova.space.values import items_of
+from pedanova.space.values import items_of, shown
 
 LADDER = tuple(
     Fraction(thousandths, 1000) for thousandths in [1, 2, 3, 5, 7, *range(10, 101, 10), 120, *range(150, 1001, 50)]
@@ -180,7 +180,7 @@ def as_ladder(quantiles: Iterable[object] | None) -> tuple[Fraction, ...]:
         return LADDER
     chosen = items_of(quantiles)
     if chosen is None:
-        given = type(quantiles).__name__ if hasattr(quantiles, "levels") else repr(quantiles)
+        given = type(quantiles).__name__ if hasattr(quantiles, "levels") else shown(quantiles)
         raise QueryError(
             Arg("levels", shown=f"{given}"), " must be a list of quantiles, or the .levels of another analysis"
         )

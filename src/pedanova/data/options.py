@@ -17,7 +17,7 @@ import numpy as np
 from pedanova.base.threads import as_threads
 from pedanova.data.records import RepeatPolicy
 from pedanova.errors import Arg, QueryError
-from pedanova.space.values import items_of
+from pedanova.space.values import items_of, shown
 
 Group: TypeAlias = Literal["the question", "columns", "rows", "large tables", "output"]
 
@@ -57,7 +57,7 @@ def as_names(names: object, argument: str) -> list[str] | None:
         raise QueryError(Arg(argument, names), " must be a list of column names")
     for name in result:
         if not isinstance(name, str):
-            raise QueryError(Arg(argument), f" holds {name!r}; column names are text, such as {str(name)!r}")
+            raise QueryError(Arg(argument), f" holds {shown(name)}; column names are text, such as {shown(name)!r}")
     return result
 
 

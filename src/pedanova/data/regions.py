@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.kernel.selection import select_ranks
 from pedanova.data.column import Column, Mask, as_column, as_numbers, count_nan, equals_any
-from pedanova.errors import Arg, QueryError, SpaceError, unknown_name
+from pedanova.errors import Arg, QueryError, SpaceError, plainly, unknown_name
 from pedanova.space.values import Interval, as_labels, as_real, interval_from, items_of, shown
 
 Direction: TypeAlias = Literal["minimize", "maximize"]
@@ -270,7 +270,7 @@ def as_part(value: object, name: str, *, zero: bool = False) -> Fraction:
         try:
             part = Fraction(Decimal(str(value)))
         except (InvalidOperation, ValueError, OverflowError):
-            raise QueryError(Arg(name, shown=f"{value}"), f" must be {rule}") from None
+            raise QueryError(Arg(name, shown=shown(value)), f" must be {rule}") from None
     if not (0 <= part <= 1 if zero else 0 < part <= 1):
         raise QueryError(Arg(name, shown=f"{value}"), f" must be {rule}")
     return part
@@ -301,7 +301,7 @@ def _as_value(value: object) -> float:
     with suppress(OverflowError):  # an integer may be too large for a float
         if not isinstance(value, bool) and isinstance(value, Real) and not math.isnan(value):
             return float(value)
-    raise QueryError(f"{str(value)[:60]} must be a number, in the units of the objective")
+    raise QueryError(f"{shown(value)} must be a number, in the units of the objective")
 
 
 def as_parts(chosen: Iterable[object]) -> list[Fraction]:
@@ -579,7 +579,7 @@ def _bounds_in_words(bounds: Any) -> str:
     if interval is not None:
         return str(interval)
     if isinstance(bounds, tuple) and len(bounds) == 2:
-        low, high = bounds
+        low, high = (plainly(bound) if isinstance(bound, int) else bound for bound in bounds)
         if low is None or high is None:
             return "of any value" if low is high else f"≤ {high}" if low is None else f"≥ {low}"
         return f"from {low} to {high}"

@@ -72,7 +72,7 @@ class Question:
     def __post_init__(self) -> None:
         for name, choices in (("baseline", Baseline), ("estimator", Estimator), ("of", PartsOf), ("parts", Parts)):
             check_choice(name, getattr(self, name), choices)
-        for name, most in (("draws", MOST_DRAWS), ("seed", math.inf)):
+        for name, most in (("draws", MOST_DRAWS), ("seed", 2**64)):
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=most + 1))
         check_smoothing(self.smoothing)
         object.__setattr__(self, "force", as_flag("force", self.force))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeAlias, TypeGuard
 
-from pedanova.errors import SpaceError
+from pedanova.errors import SpaceError, plainly
 
 Label: TypeAlias = str | int | float | bool
 LARGEST_INT = 2**53  # larger whole numbers are not all exact as floats
@@ -27,7 +27,7 @@ class Interval:
     def __post_init__(self) -> None:
         for name in ("low", "high"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value):
+            if isinstance(value, bool) or not isinstance(value, Real) or value != value:
                 raise SpaceError(f"{name}={shown(value)} in a condition must be a number")
             object.__setattr__(self, name, as_real(value))
         if self.low > self.high or (self.low == self.high and (self.open_low or self.open_high)):
@@ -183,11 +183,11 @@ def as_whole(value: object, name: str) -> int:
             return int(value)
         if isinstance(value, Real) and float(value).is_integer():
             return int(float(value))
-    raise SpaceError(f"{name}={value!r} must be a whole number; use Float for real numbers")
+    raise SpaceError(f"{name}={shown(value)} must be a whole number; use Float for real numbers")
 
 
 def shown(value: object, most: int = 60) -> str:
-    text = " ".join(repr(value).split())
+    text = " ".join(plainly(value).split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -229,7 +229,7 @@ def as_label(value: object, what: str) -> Label:
     if isinstance(plain, float) and not math.isfinite(plain):
         raise SpaceError(f"{what} hold {plain!r}; only finite numbers, text and booleans can be values")
     if isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) > LARGEST_INT:
-        return str(plain)  # too large to be exact as a float, so it is used as a name
+        return plainly(plain)  # too large to be exact as a float, so it is used as a name
     if isinstance(plain, str | int | float | bool):
         return plain
     return "None" if plain is None else str(plain)
