@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -111,3 +113,13 @@ def test_a_sample_taken_while_counting_is_the_same(
     assert (source._sample is not None) == kernel.available()
     check(source.sample(), judged(source.observed, monkeypatch))
     assert len(source.sample()) <= SAMPLED
+
+
+def test_configurations_with_too_many_rows_for_a_sample_are_noted(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    x, z = random.random((2, 10))
+    columns = {"x": np.repeat(x, 3_000), "z": np.repeat(z, 3_000), "y": random.normal(size=30_000)}
+    pd.DataFrame(columns).to_parquet(tmp_path / "table.parquet")
+    for data, stream in ((columns, None), (str(tmp_path), True)):
+        notes = pa.analyze(data, "y", scan=pa.Scan(stream=stream)).importance().notes
+        assert any("some configurations have more than 2,000 rows each" in note for note in notes)

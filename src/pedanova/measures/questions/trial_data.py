@@ -157,6 +157,12 @@ class TrialData:
         known = self._source is not None and len(self.tallies) <= MOST_COMPARED
         return self._source.sample() if known else None  # type: ignore[union-attr]
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether single configurations have more rows than a sample may have, so that repeats cannot be corrected."""
+        few = None if self.row_model is not None else self.configurations
+        return few is not None and few.below < 1.0 and len(few) < FEWEST_ROWS
+
     @cached_property
     def row_draw(self) -> RowModel:
         """A model of a random sample of the rows, used to give advice if there are too many rows for a full model."""
