@@ -38,6 +38,7 @@ LONGEST_HEADLINE, LONGEST_LEADER = 160, 40  # characters
 OF_TRIALS = re.compile(r" \((?:[^()]|\([^()]*\))* of your [\d,]+ trials\)$")
 AT_ONCE = 128  # parameters that are measured together
 LINE = 100  # characters of a line of text
+MOST_TOGETHER = 1.1  # the largest sum of shares that chance can explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -552,6 +553,15 @@ def parameter_importance(
         value_share=odds * value,
         activity_share=odds * activity,
     )
+
+
+def sum_notes(rows: Sequence[Importance], copies: Collection[str]) -> list[Note]:
+    """A warning if the importances add up to clearly more than the whole, which only dependent columns allow."""
+    total = math.fsum(row.share for row in rows if row.name not in copies)
+    if total <= MOST_TOGETHER:
+        return []
+    words = f"the importances add up to {percent(total)}, because columns depend on each other in these rows; "
+    return [Note("doubt", f"{words}rows that were chosen by hand, or pooled from several searches, can cause this")]
 
 
 def never_notes(names: Sequence[str], what: str = "nothing can be said about other values") -> list[Note]:

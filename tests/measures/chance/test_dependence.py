@@ -75,3 +75,24 @@ def test_two_that_have_a_copy_in_common_are_no_copies() -> None:
     columns = {"kind": kind, "a": 2 * kind + rng.random(300), "b": 2 * kind + rng.random(300)}
     copies = copies_of(columns)
     assert set(copies) == {"kind"}
+
+
+def test_pooled_and_hand_picked_rows_are_announced() -> None:
+    """Two searches in opposite corners of the space; and eight good rows beside a hundred random ones."""
+    rng = np.random.default_rng(1)
+    space = {name: pa.Float(0, 1) for name in "xyz"}
+    corner = np.repeat([0.0, 0.5], 60)
+    pooled = {name: corner + 0.5 * rng.random(120) for name in space}
+    picked = {
+        name: np.append(rng.random(100), np.full(8, value)) for name, value in zip("xyz", (0.3, 0.1, 0.5), strict=True)
+    }
+    even = {name: rng.random(120) for name in space}
+    notes = {}
+    for name, columns in (("pooled", pooled), ("picked", picked), ("even", even)):
+        loss = (columns["x"] - 0.3) ** 2 + 0.2 * columns["y"] + 0.02 * rng.standard_normal(len(columns["x"]))
+        answer = pa.analyze(columns, loss, space=space, direction="min").importance(estimator="counts")
+        notes[name] = " ".join(map(str, answer.notes))
+    assert "x and y; x and z; y and z depend on each other in these rows" in notes["pooled"]
+    assert "the rows are far from uniform in x, y, z" in notes["picked"]
+    assert "depend" not in notes["even"]
+    assert "uniform" not in notes["even"]

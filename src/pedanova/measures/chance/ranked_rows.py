@@ -207,6 +207,7 @@ class Dependence:
     names: tuple[str, ...] = ()
     gates: tuple[tuple[str, str], ...] = ()  # (parent, child): the parent decides whether the child has a value
     twins: tuple[tuple[str, str], ...] = ()  # two parameters that carry the same information
+    related: tuple[tuple[str, str], ...] = ()  # others of which one says much about the other; no conditional ones
     copies: Mapping[str, str] = field(default_factory=dict)  # copy → the parameter that it is a copy of
     # (parameters, parameters) each, not saved in files: how well one predicts the other, in both directions
     strength: Reals = field(default_factory=lambda: np.zeros((0, 0)))
@@ -258,9 +259,12 @@ def dependence_of(rows: RankedRows) -> Dependence:
         same[i, j] = same[j, i] = agree_beside(*pair, rising=bool(rising[i, j]))
     copies = _copies(names, same, [int(np.count_nonzero(counts)) for counts in counted.counts])
     gates = tuple(sorted((names[parent], names[child]) for child, parent in np.argwhere(gate).tolist()))
-    pairs = np.argwhere(np.triu(both >= SAME, k=1)).tolist()
-    twins = tuple(sorted((min(names[i], names[j]), max(names[i], names[j])) for i, j in pairs))
-    return Dependence(names, gates, twins, copies, strength, linked)
+    alike, children = both >= SAME, np.logical_or.reduce(gate, axis=1)
+    twins, related = (
+        tuple(sorted((min(names[i], names[j]), max(names[i], names[j])) for i, j in np.argwhere(np.triu(some, k=1))))
+        for some in (alike, (strength >= LINKED) & ~(alike | children | children[:, None]))
+    )
+    return Dependence(names, gates, twins, related, copies, strength, linked)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -32,6 +32,7 @@ from pedanova.measures.importance import (
     ranked,
     sampler_notes,
     sparse_notes,
+    sum_notes,
     unvaried,
 )
 from pedanova.measures.inference import Sureness, infer, with_sureness
@@ -47,7 +48,7 @@ from pedanova.space.parameters import Space, parents_of
 
 MOST_ROWS, MOST_VALUES = 20_000, 1_000_000  # the largest table that a model is fitted to: rows, and all values
 MANY_ROWS = 5_000  # so many rows are modelled whatever the number of parameters
-MODEL_ERROR = 0.4  # error of a model as a part of its interval's half, which holds nearly every true share
+MODEL_ERROR = 0.4  # the error of a model's share, as a part of the deviation of its samples
 FEW = 20.0  # target rows with which the deviation of a counted share is twice as large as by its formula
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
 UNEVEN, ADAPTIVE = (f"the trials were not drawn evenly{why}: " for why in ("", " (adaptive sampler)"))
@@ -492,7 +493,7 @@ def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequ
     # n times the uncorrected share is a sum of squares; chance adds its degrees of freedom.
     freedom = np.maximum((raw - share) * rows, 1.0)
     spread = np.sqrt(2.0 * freedom + 4.0 * rows * np.maximum(share, 0.0)) / rows * (1.0 + FEW / inside)
-    certain = MODEL_ERROR / (2.0 * NORMAL * max(trust, 1e-9)) * (model.high - model.low)
+    certain = MODEL_ERROR / max(trust, 1e-9) * model.deviation
     weight = certain**2 / (certain**2 + spread**2)
     middle = (1.0 - weight) * model.share + weight * share
     if query.whole or not query.question.draws:  # the formula is near enough, and resampling takes longer
@@ -559,6 +560,7 @@ def answer(query: ResolvedQuestion) -> Importances:
         notes += query.shown.repeats.notes() if query.shown is not None else crowded_notes(query.data)
         notes += never_notes([row.name for row in rows if not row.varied])
         notes += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
+        notes += sum_notes(rows, copies) if query.baseline == "region" else []
         notes += sampler_check_notes(query, result)
     shown = query.baseline, tuple(notes), result.estimator, query.whole and not query.brief
     return Importances(rows, *query.in_words, *shown, trials, copies)  # type: ignore[arg-type]
@@ -624,9 +626,17 @@ def kin_notes(query: ResolvedQuestion, shown: Sequence[str]) -> list[Note]:
         exist = "exists" if len(children) == 1 else "exist"
         words = f"{listed(children, most=4)} {exist} only for some values of {parent}"
         notes.append(Note("answer", f"{words}; importance also counts whether the parameter exists"))
-    twins = [" and ".join(pair) for pair in query.shown.dependence.twins if {*pair} <= {*shown}]
-    if twins:
-        more = f" (and {len(twins) - 4} more pairs)" if len(twins) > 4 else ""
-        words = "carry nearly the same information, so the importance of each includes the importance of the other"
-        notes.append(Note("answer", f"{'; '.join(twins[:4])}{more} {words}"))
+    own = query.shown.dependence
+    for pairs, words in (
+        (
+            own.twins,
+            "carry nearly the same information, so the importance of each includes the importance of the other",
+        ),
+        (own.related, "depend on each other in these rows, so each includes a part of the other's importance"),
+    ):
+        if pairs is own.related and query.shown.adaptive:  # another note says so
+            continue
+        known = [" and ".join(pair) for pair in pairs if {*pair} <= {*shown} and not {*pair} & {*own.copies}]
+        more = f" (and {len(known) - 4} more pairs)" if len(known) > 4 else ""
+        notes += [Note("answer", f"{'; '.join(known[:4])}{more} {words}")] if known else []
     return notes

@@ -26,8 +26,6 @@ from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, dependence_of
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
-    ADAPTIVE_PRIOR,
-    PRIOR,
     SEARCH_STEPS,
     Configured,
     Embedding,
@@ -76,12 +74,11 @@ class Layer:
     rows: int  # the number of rows that it needs
     pairs: tuple[int, ...]  # the pairs of samples in which it is used,
     cycle: int  # out of this many
-    even: bool = False  # not used after an adaptive sampler, because half of the space then has few rows
     anew: bool = False  # whether the search begins at the initial settings, not at those of all rows
 
 
 LAYER_ROWS = 600  # the largest number of rows for the process of a layer
-LAYERS = (Layer(0.5, 20, (0,), 2, even=True, anew=True), Layer(0.1, 40, (0, 1), 4))
+LAYERS = (Layer(0.5, 20, (0,), 2, anew=True), Layer(0.1, 40, (0, 1), 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +135,8 @@ class FitData:
     points: Configured
     effort: Effort
 
-    def likelihood(self, rows: Indices, scores: Reals, *, adaptive: bool = False) -> Likelihood:
-        prior = ADAPTIVE_PRIOR if adaptive else PRIOR
-        return Likelihood.of(self.rows.take(rows), self.layout.owners, scores, prior=prior)
+    def likelihood(self, rows: Indices, scores: Reals) -> Likelihood:
+        return Likelihood.of(self.rows.take(rows), self.layout.owners, scores)
 
     def condition(self, rows: Indices, scores: Reals, settings: KernelSettings) -> Posterior:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
@@ -215,29 +211,32 @@ def with_samples(
     arrangement = configurations.arrangement
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
     scores = scores_of(configurations.levels, weights)
-    eager = sampler.adaptive and not sampler.designed  # most rows are good
-    likelihood = data.likelihood(chosen, scores[chosen], adaptive=eager)
+    likelihood = data.likelihood(chosen, scores[chosen])
     settings = likelihood.best(settings, steps=data.effort.steps)
     given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
     process = data.condition(given, scores[given], settings)
-    order = sort_lines(with_noise(process, process.draw(data.points, DRAWS, rng), rng))
+    drawn = with_noise(process, process.draw(data.points, DRAWS, rng), rng)
+    order = sort_lines(drawn)
     layers: dict[float, Indices] = {}
     known = [(1.0, process, np.arange(len(configurations)), given)]
     for layer in LAYERS:  # a layer reorders the best points
-        part = None if layer.even and sampler.adaptive else rows_within(data, scores, weights, layer)
+        part = rows_within(data, scores, weights, layer)
         if part is not None:
-            own, some, drawn = reorder(data, order, part, layer, settings, rng)
+            own, some, draws = reorder(data, order, part, layer, settings, rng)
             if layer.part < LAYERS[0].part:
-                layers[layer.part] = drawn
+                layers[layer.part] = draws
                 known.append((layer.part, own, part[0], some))
     every = [] if sampler.adaptive else known
     predictions = {part: leave_one_out(data, own, top, some, rows, rng) for part, own, top, some in every}
-    parts = (weights / configurations.repeats)[configurations.owner] if sampler.adaptive else None
+    ranks = ObjectiveRanks.of(configurations.signed)
+    if sampler.adaptive:
+        ranks = ObjectiveRanks.of(configurations.signed, (weights / configurations.repeats)[configurations.owner])
+        ranks = replace(ranks, parts=parts_reached(drawn, ranks.parts))
     samples = PosteriorSamples(
         space=arrangement.space,
         points=coarse_points(arrangement.space, arrangement.cells(places)),
         order=order.astype(np.uint16),
-        ranks=ObjectiveRanks.of(configurations.signed, parts),
+        ranks=ranks,
         varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
         adaptive=sampler.adaptive,
         copies=dependence.copies,
@@ -288,6 +287,18 @@ def parts_of_space(data: FitData, settings: KernelSettings) -> Reals:
     rows = len(data.rows)
     counts = np.bincount(nearest, minlength=rows).astype(np.float64)
     return counts * (rows / len(some)) + LEAST_PART
+
+
+def parts_reached(drawn: Singles, parts: Reals) -> Reals:
+    """(values,) The part of the space up to each objective; `parts` are the sums of the volumes around the rows.
+
+    Rows of an adaptive sampler are often better than the space around them. So of two estimates, the smaller one is
+    used: `parts`, and the part of the drawn scores that lie below the score of the objective.
+    """
+    least, some = 0.25 / len(parts), drawn[:, ::VORONOI]
+    scores = normal_quantile(np.clip(parts, least, 1.0 - least)).astype(np.float32)
+    below = np.searchsorted(np.sort(some, axis=None), scores, side="right") / some.size
+    return np.append(np.minimum(below, parts)[:-1], 1.0)
 
 
 # --- settings and skill --------------------------------------------------------------------------------

@@ -204,7 +204,6 @@ def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:
 
 
 PRIOR = 0.3  # on each log weight and on log τ: PRIOR · (log w - log w₀)²
-ADAPTIVE_PRIOR = 1.0  # after an adaptive sampler, because parameters that it hardly varied seem to have no effect
 NOISE, ADDITIVE = 0.1, 0.3  # ν and τ at the start of the search
 LEAST_NOISE = 5e-4
 JITTER, SINGLE_JITTER = 1e-6, 1e-5  # added to the noise, in double and in single precision

@@ -38,7 +38,7 @@ from pedanova.space.grid import Block, CoarseGrid, Grid, Reals
 # --- shares --------------------------------------------------------------------------------------------
 
 WIDEN = 1.5  # factor for the deviation of the samples, because these ignore that the settings are uncertain
-WIDEN_SETTLED = 2.7  # factor for the upper half after an adaptive sampler, which tries few bad values
+WIDEN_SETTLED = 2.2  # factor for the upper half after an adaptive sampler, which tries few bad values
 LEAST_DEVIATION = 0.1  # the least deviation of the root of a share
 FINEST = 0.005  # the least deviation of a share
 LEAST_POINTS = 20  # the fewest points of the target, and of the rest of the region, in each sample
@@ -475,15 +475,17 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     weight, left = relative_errors(root, along, noise)
     own = root**2 / np.sqrt(np.maximum(root**2 + DISAGREEMENT * together**2 * deviation**2, 1e-24))
     middle = own + weight * along
-    variance = deviation**2 + left + UNSEEN * noise + DISPUTED * ((1.0 - weight) * along) ** 2
+    # The rows replace a part of the model's share, and with it this part of the samples' deviation.
+    misfit = left + UNSEEN * noise + DISPUTED * ((1.0 - weight) * along) ** 2
+    variance, uncorrected = misfit + ((1.0 - weight) * deviation) ** 2, misfit + deviation**2
     turns = turned**2 > BEYOND**2 * turned_variance  # dependent columns may reverse a curve
     middle = np.abs(np.where(turns, middle + turned, np.maximum(middle, 0.0)))
-    variance += np.where(turns, turned_variance, 0.0)
+    variance, uncorrected = (one + np.where(turns, turned_variance, 0.0) for one in (variance, uncorrected))
     extra, extra_variance = np.array([_beyond_chance(pair) for pair in pairs]).reshape(-1, 2).T
     off, whole = NORMAL * np.sqrt(variance), middle**2 + extra
     below = np.hypot(middle**2 - np.maximum(middle - off, 0.0) ** 2, NORMAL * np.sqrt(extra_variance))
     above = np.hypot((middle + off) ** 2 - middle**2, NORMAL * np.sqrt(extra_variance))
-    spread = np.sqrt(4.0 * middle**2 * variance + extra_variance)
+    spread = np.sqrt(4.0 * middle**2 * uncorrected + 2.0 * uncorrected**2 + extra_variance)
     return EstimatedShares(
         share=whole - weight**2 * noise,
         low=np.maximum(whole - below - FINEST, 0.0),
