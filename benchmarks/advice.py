@@ -289,7 +289,7 @@ STEPS, KEPT, MOVES = (0.1, 0.03, 0.01, 0.003, 0.001), 40, 20  # of the search fo
 
 def trials_by(problem: Problem, sampler: str, rows: int, seed: int) -> tuple[list[dict[str, Any]], np.ndarray]:
     rng = np.random.default_rng([seed, rows, 31])
-    if sampler == "uniform":
+    if sampler != "tpe":
         drawn = problem.draw(rows, rng)
         return drawn, problem.run(drawn, rng)
     settings: list[dict[str, Any]] = []
