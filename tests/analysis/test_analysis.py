@@ -120,7 +120,7 @@ def test_corrected_shares_of_noise_are_zero_on_average() -> None:
     for _ in range(200):
         data = {"x": random.random(200), "c": random.integers(0, 10, 200), "y": random.normal(size=200)}
         found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(0.1, **COUNTS)
-        shares.append((found["x"].share, found["c"].share, found["c"].raw_share))
+        shares.append((found["x"].unlimited, found["c"].unlimited, found["c"].raw_share))
     mean = np.mean(shares, axis=0)
     assert abs(mean[1]) < 0.005
     assert mean[2] == pytest.approx(9 / 199, abs=0.005)  # what chance explains, uncorrected
