@@ -67,7 +67,7 @@ def test_the_scale_keeps_its_maximum_until_it_is_fitted(page: Page, explorer: st
     page.settle()
     page.run("pedanova.state.select('optimizer', {labels: ['adam', 'rmsprop']})")
     page.settle()
-    assert max(page.bars().values()) < float(most) / 3
+    assert max(page.bars().values()) < float(most) / 2
     assert page.run("return document.querySelector('.rank-axis').dataset.most") == most
     page.click(".fit")
     assert page.run("return document.querySelector('.rank-axis').dataset.most") < most

@@ -153,7 +153,7 @@ def test_bad_options(option: str, value: object, part: str) -> None:
 )
 def test_bad_targets(name: str, value: Any) -> None:
     found = analyze()
-    part = f"{name}={value}" if not isinstance(value, str) else f"{name}={value!r}"
+    part = f"{name}={value!r}" if isinstance(value, str | Decimal) else f"{name}={value}"
     refuse(QueryError, part, of=lambda: found.importance(**{name: value}, **COUNTS))
     refuse(QueryError, part, of=lambda: found.densities("lr", **{name: value}))
 

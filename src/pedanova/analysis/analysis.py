@@ -210,7 +210,7 @@ class Analysis(Output):
         Examples
         --------
         >>> [good.words for good in a.densities("epochs").good()]
-        ['15 to 30']
+        ['21 to 30']
         >>> list(a.densities())[:3]
         ['learning_rate', 'alpha', 'units']
         """

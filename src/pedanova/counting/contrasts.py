@@ -121,6 +121,14 @@ class Contrast:
             return self.target, self.region
         return self.target / self.repeats, self.region / self.repeats
 
+    def by_counts(self) -> Contrast:
+        """The same contrast with categories sorted by their counts, so that draws do not depend on their names."""
+        order = np.arange(self.grid.width)
+        for block in self.grid.blocks:
+            if not block.ordered:
+                order[block.cells] = block.start + np.lexsort((self.target[block.cells], self.region[block.cells]))
+        return replace(self, target=self.target[order], region=self.region[order])
+
     def thinned(self) -> Contrast:
         """The same contrast with counts divided by `repeats` and rounded to whole numbers."""
         if self.repeats == 1.0:

@@ -151,7 +151,9 @@ def roles_of(
     for name, seen in doubtful_clues(known).items():
         doubt, chance = roles[name].doubt, score(seen)
         roles[name] = replace(roles[name], chance=chance)
-        behind = seen["behind a result"] or not seen["left of the objective"]  # the first columns are mostly set
+        # The first columns are mostly set, and what somebody adds to a table stands behind the objective.
+        before = known.table[: known.table.index(name)]
+        behind = any(one not in objectives and (one not in roles or not roles[one].is_setting) for one in before)
         if doubt and chance < UNLIKELY and behind and not seen["typical name"] and not seen["words"]:
             roles[name] = Role(doubt.role, f"{doubt.why} ({chance:.0%} likely to be a parameter)")
     return columns, roles

@@ -443,7 +443,7 @@ def infer(
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
     """Compute the interval and p-value of every parameter; `rows` has the importances in the order of `contrasts`."""
-    draws = question.draws
+    draws, contrasts = question.draws, [contrast.by_counts() for contrast in contrasts]
     inside = int(contrasts[0].target.sum())
     independent = int(inside / contrasts[0].repeats)
     common = np.random.default_rng([question.seed])
@@ -480,9 +480,8 @@ def infer(
 
 
 def seed_of(contrast: Contrast) -> int:
-    """A seed from the counts of one parameter, whatever its name and the order and names of its categories."""
-    pairs = np.stack([contrast.target, contrast.region], axis=1).astype(np.float64)
-    return zlib.crc32(pairs[np.lexsort(pairs.T)].tobytes())
+    """A seed from the counts of one parameter, whatever its name."""
+    return zlib.crc32(np.stack([contrast.target, contrast.region]).astype(np.float64).tobytes())
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:

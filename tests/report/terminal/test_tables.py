@@ -330,11 +330,11 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "epochs": random.choice([5, 10, 20, 29], rows),
             "seed": random.integers(0, 5, rows),
             "train_seconds": random.random(rows),
-            "latency": random.random(rows),
             "memory_over": random.normal(size=rows),
         }
     )
     table["error"] = np.abs(np.log10(table["learning_rate"]) + 3) + random.random(rows)
+    table["latency"] = 3 * table["layers"] + random.random(rows)
     table["loss"], table["accuracy"] = table["error"], -table["error"]
     table.to_csv(folder / "trials.csv", index=False)
     table.to_parquet(folder / "trials.parquet")

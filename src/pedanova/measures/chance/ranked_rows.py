@@ -262,7 +262,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     alike, children = both >= SAME, np.logical_or.reduce(gate, axis=1)
     twins, related = (
         tuple(sorted((min(names[i], names[j]), max(names[i], names[j])) for i, j in np.argwhere(np.triu(some, k=1))))
-        for some in (alike, (strength >= LINKED) & ~(alike | children | children[:, None]))
+        for some in (alike, (strength >= LINKED) & ~(alike | same | children | children[:, None]))
     )
     return Dependence(names, gates, twins, related, copies, strength, linked)
 

@@ -496,7 +496,9 @@ def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequ
     certain = MODEL_ERROR / max(trust, 1e-9) * model.deviation
     weight = certain**2 / (certain**2 + spread**2)
     middle = (1.0 - weight) * model.share + weight * share
-    if query.whole or not query.question.draws:  # the formula is near enough, and resampling takes longer
+    if (
+        counted[0].n_region == query.count or not query.question.draws
+    ):  # the formula is near enough, and resampling takes longer
         unseen = np.array([unseen_part(one, "auto") for one in contrasts])
         counts = NORMAL * spread, np.hypot(NORMAL * spread, unseen), spread
     else:
@@ -636,7 +638,7 @@ def kin_notes(query: ResolvedQuestion, shown: Sequence[str]) -> list[Note]:
     ):
         if pairs is own.related and query.shown.adaptive:  # another note says so
             continue
-        known = [" and ".join(pair) for pair in pairs if {*pair} <= {*shown} and not {*pair} & {*own.copies}]
+        known = [" and ".join(pair) for pair in pairs if {*pair} <= {*shown}]
         more = f" (and {len(known) - 4} more pairs)" if len(known) > 4 else ""
         notes += [Note("answer", f"{'; '.join(known[:4])}{more} {words}")] if known else []
     return notes
