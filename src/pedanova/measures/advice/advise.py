@@ -296,10 +296,12 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     chances = np.ones(len(candidates)) if success is None else success.chance(candidates)
     notes += failure_notes(data) if part.around is None else []
     even = slice(len(near), None)
-    chosen = choose_next(ranking, objectives, run, candidates, goals, even=even, gaps=bool(why), chances=chances)
+    # A model that predicts nothing knows only that one trial is as good as another.
+    trust, base = skill_of(data, model, seed) if why else 1.0, len(objectives.front) / (len(run) + 1.0)
+    chosen = choose_next(ranking, objectives, run, candidates, goals, even=even, trust=trust, chances=chances)
     places = [place for place, *_ in chosen]
     predicted = objectives.predict(candidates[places], rng)
-    better = objectives.chance_of_new(candidates[places], rng) * chances[places]
+    better = (trust * objectives.chance_of_new(candidates[places], rng) + (1.0 - trust) * base) * chances[places]
     succeeds = [None] * many if success is None else chances[places].tolist()
     rows = zip(rules.values(candidates[places]), chosen, predicted, succeeds, better.tolist(), strict=True)
     trials = [
@@ -354,6 +356,13 @@ def doubt_about(data: TrialData, model: RowModel, seed: int) -> str:
     doubts = {name: one.fitted(seed).objection for name, one in models.items()}
     named = [why if len(models) == 1 else f"{name}: {why}" for name, why in doubts.items() if why]
     return "; ".join(named)
+
+
+def skill_of(data: TrialData, model: RowModel, seed: int) -> float:
+    """How well the models predict held-out trials: the lowest rank correlation, or 0 if there is none above 0."""
+    if len(model.rows) < FEWEST_ROWS:
+        return 0.0
+    return max(0.0, min(one.fitted(seed).skill.correlation for one in models_of(data, model).values()))
 
 
 def present(values: Mapping[str, Label | None]) -> dict[str, Label]:

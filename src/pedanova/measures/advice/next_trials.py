@@ -227,6 +227,12 @@ class Objectives:
     models: tuple[ObjectiveModel, ...]
     results: Reals  # (rows, objectives) of the trials so far; lower is better
 
+    @property
+    def front(self) -> Reals:
+        """(trials, objectives) The results that no other trial beats in all objectives."""
+        best: Reals = self.results[ranks_of(self.results) == 0]
+        return best
+
     def predict(self, settings: Settings, rng: np.random.Generator) -> list[Prediction]:
         """For each configuration: by objective, the median result and the ends of its 95 % interval."""
         each = []
@@ -240,7 +246,7 @@ class Objectives:
         """(configurations,) The probability that no trial so far is at least as good in all objectives."""
         drawn = np.stack([model.observe(settings, RESULTS_DRAWN, rng) for model in self.models], axis=-1)
         beaten = np.zeros(drawn.shape[:-1], dtype=bool)
-        for result in self.results[ranks_of(self.results) == 0]:
+        for result in self.front:
             beaten |= (result <= drawn).all(axis=-1)
         return np.asarray(1.0 - beaten.mean(axis=0))
 
@@ -280,15 +286,16 @@ def choose_next(
     goals: list[str],
     *,
     even: slice,
-    gaps: bool,
+    trust: float,
     chances: Reals,
 ) -> list[tuple[int, str, str]]:
     """Choose one candidate for each goal; return its index, the goal, and the reason in words (empty for ``win``).
 
     `ranking` is the model of the order of the trials, `run` are the trials so far. `even` is the slice of candidates
-    that are spread evenly over the space. If `gaps` is True and the goal is ``know``, every second choice is the most
-    uncertain candidate. `chances` (candidates,) are the probabilities of success: improvements are weighed by them, and
-    candidates that probably fail are chosen only if too few others are left.
+    that are spread evenly over the space. `trust` is 1 if the models are reliable; otherwise, it is the part of a
+    probability that comes from them, and if the goal is ``know``, every second choice is the most uncertain candidate.
+    `chances` (candidates,) are the probabilities of success: improvements are weighed by them, and candidates that
+    probably fail are chosen only if too few others are left.
     """
     scores = {id(model): CandidateScores(model, candidates) for model in (ranking, *objectives.models)}
     order, each = scores[id(ranking)], [scores[id(model)] for model in objectives.models]
@@ -299,7 +306,7 @@ def choose_next(
     chosen: list[tuple[int, str, str]] = []
     for number, goal in enumerate(goals):
         deviation = order.deviation
-        fill = goal == "know" and gaps and number % 2 == 1
+        fill = goal == "know" and trust < 1.0 and number % 2 == 1
         if fill:
             worth = deviation
         elif goal == "know":
@@ -308,10 +315,9 @@ def choose_next(
             worth = expected_improvement(front, [(one.mean, one.deviation) for one in each]) * chances
         sound = left & (chances >= SOUND)
         place = int(np.where(sound if sound.any() else left, worth, -np.inf).argmax())
-        chance = normal_below((edge - order.mean[[place]]) / deviation[place])
-        among = (
-            f"tests the limit of the best {percent(TARGET)}: {percent(float(chance[0]))} probability that it is inside"
-        )
+        chance = float(normal_below((edge - order.mean[[place]]) / deviation[place])[0])
+        inside = percent(trust * chance + (1.0 - trust) * TARGET)
+        among = f"tests the limit of the best {percent(TARGET)}: {inside} probability that it is inside"
         chosen.append((place, goal, "" if goal == "win" else "unlike every trial so far" if fill else among))
         left[place] = False
         front = np.concatenate([front, [[one.mean[place] for one in each]]])
