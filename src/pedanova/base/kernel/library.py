@@ -53,15 +53,15 @@ SIGNATURES: dict[str, list[Any]] = {
 }
 
 
+# The values of one column, with which both structures begin
+VALUES = (("data", _pointer), ("stride", _int64), ("dtype", _int32), ("looked_up", _int32), ("missing", _pointer))
+
+
 class Feature(ctypes.Structure):
     """The C++ structure of cells.hpp that describes one column, its grid of cells and its table of counts."""
 
     _fields_ = (
-        ("data", _pointer),
-        ("stride", _int64),
-        ("dtype", _int32),
-        ("looked_up", _int32),
-        ("missing", _pointer),
+        *VALUES,
         ("cells", _int64),
         ("inner", _pointer),
         ("accept_low", _pointer),
@@ -83,11 +83,7 @@ class Summand(ctypes.Structure):
     """The C++ structure of sample.hpp that describes what one column adds to the numbers of the rows."""
 
     _fields_ = (
-        ("data", _pointer),
-        ("stride", _int64),
-        ("dtype", _int32),
-        ("looked_up", _int32),
-        ("missing", _pointer),
+        *VALUES,
         ("table", _pointer),
         ("size", _int64),
         ("gap", _double),

@@ -110,16 +110,14 @@ def gains_of(
         )
     known = known_objective(model, seed, "gains")
     signs = {one.name: one.sign for one in data.observed().goals}
+    lowered = {name: signs[name] * end for name, end in limits.items()}  # lower is better
     demands: list[Success | Limit] = [
-        Limit(known_objective(models[name], seed, f"gains at a level of {name}"), signs[name] * end, seed)
-        for name, end in limits.items()
+        Limit(known_objective(models[name], seed, f"gains at a level of {name}"), end, seed)
+        for name, end in lowered.items()
     ]
     kept = {} if whole and chosen.around is None else cells_kept(model, part, region)
-    signed = part.few.signed
-    allowed = [own[name].few.signed <= signs[name] * end for name, end in limits.items()]
-    possible = np.where(np.logical_and.reduce([np.isfinite(signed), *allowed]), signed, np.inf)
-    best_row = int(np.argmin(possible))
-    if limits and not np.isfinite(possible[best_row]):
+    best_row = best_row_within(part, own, lowered)
+    if best_row is None:
         raise QueryError(Arg("limit", limit), " is met by no trial; choose a wider limit")
     rules = Rules(model.space, part.few.cells, best_row)
     source = "your best trial" if default is None else ""
@@ -131,12 +129,10 @@ def gains_of(
     success = success_of(data)
     notes += failure_notes(data)
     tuning = Tuning(rules, known, start, kept, seed, (*demands, *([] if success is None else [success])))
-    finite = signed[np.isfinite(signed)]
-    spread = float(np.subtract(*np.quantile(finite, [0.75, 0.25]))) if len(finite) else 0.0
     run = run_settings(part, rules)
     near = neighbours(rules, run[:NEAR_ROWS], np.random.default_rng([seed, 0x6A2]))
     points = np.concatenate([points_of(model, seed), run, near])
-    answer = find_gains(tuning, points, rules.best(), spread)
+    answer = find_gains(tuning, points, rules.best(), spread_of(part))
     gains = {row.name: row for row in answer.rows}
     for copy, original in model.dependence.copies.items():
         gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
@@ -145,9 +141,7 @@ def gains_of(
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
         notes.append(Note("answer", "no trial has the default values; such a trial would make the gains more certain"))
-    columns, row = inner.observed().columns, int(part.few.rows[best_row])
-    plain = (name for name, one in rules.space.items() if not isinstance(one, Moving | Switch))
-    own_values = {name: columns[name].value_at(row) for name in plain}
+    own_values = values_in_row(inner, rules.space, int(part.few.rows[best_row]))
     values = exact_values(rules, start, own_values if default is None else default)
     is_start, is_run = (np.array_equal(answer.best, one) for one in (start, rules.best()))
     best = values if is_start else exact_values(rules, answer.best, own_values if is_run else {})
@@ -170,6 +164,29 @@ def gains_of(
         limit={f"{name} {'≤' if signs[name] > 0 else '≥'}": end for name, end in limits.items()},
         notes=tuple(notes),
     )
+
+
+def best_row_within(part: RowModel, own: Mapping[str, RowModel], limits: Mapping[str, float]) -> int | None:
+    """The best row whose objectives are within all limits, where lower is better; None if no row is."""
+    signed = part.few.signed
+    allowed = np.logical_and.reduce(
+        [np.isfinite(signed), *(own[name].few.signed <= end for name, end in limits.items())]
+    )
+    row = int(np.argmin(np.where(allowed, signed, np.inf)))
+    return None if limits and not allowed[row] else row
+
+
+def spread_of(part: RowModel) -> float:
+    """The interquartile range of the objective, without infinite values."""
+    finite = part.few.signed[np.isfinite(part.few.signed)]
+    return float(np.subtract(*np.quantile(finite, [0.75, 0.25]))) if len(finite) else 0.0
+
+
+def values_in_row(data: TrialData, space: Space, row: int) -> dict[str, object]:
+    """The values of the parameters in one row of the table, without those whose domain depends on others."""
+    columns = data.observed().columns
+    plain = (name for name, parameter in space.items() if not isinstance(parameter, Moving | Switch))
+    return {name: columns[name].value_at(row) for name in plain}
 
 
 def goal_and_limits(data: TrialData, limit: object) -> tuple[Objective, dict[str, float]]:
