@@ -21,12 +21,10 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, cut_at, rank_of, sign_of
 from pedanova.errors import Arg, QueryError
-from pedanova.space.grid import EXTRA_CELLS, Block, Grid, grid_of, quantile_groups
+from pedanova.space.grid import EXTRA_CELLS, Grid, crowd, even_groups, grid_of
 from pedanova.space.parameters import Space, children_of
 
 FEW_ROWS = 20  # a target smaller than this gives rough numbers
-SMALL_PARTS, CROWDED = 20, 5.0  # rows crowd if one of so many equal parts has so many times its rows
-EVEN_CELLS, FEWEST_EVEN = 2.0, 50  # cells of equally many rows: this many times √rows, and at least so many
 Range = tuple[int, int]  # first level, last level + 1
 Counts: TypeAlias = NDArray[np.int64]  # (cells + 2,)
 Codes: TypeAlias = NDArray[np.uint8]  # (rows,) 0 in the target, 1 elsewhere in the region, 2 elsewhere
@@ -145,27 +143,21 @@ class Contrast:
         The rows of a small region often do. A kernel that is as wide everywhere blurs them there, and elsewhere cells
         have too few rows to correct for chance. A share does not depend on the scale of the parameter.
         """
-        if self.grid.labels is not None or not any(map(self._crowded, self.grid.blocks)):  # a label is a cell
+        crowded = (
+            block.ordered and crowd(self.grid.prior[block.cells], self.region[block.cells])
+            for block in self.grid.blocks
+        )
+        if self.grid.labels is not None or not any(crowded):  # a label is a cell
             return self
-        groups = []
-        for block in self.grid.blocks:
-            rows = np.maximum(self.region[block.cells], 1e-9)
-            most = max(FEWEST_EVEN, round(EVEN_CELLS * math.sqrt(rows.sum())))
-            every = quantile_groups(rows, most) if block.smoothable else np.arange(len(block))
-            groups.append(np.unique(every, return_inverse=True)[1])
+        groups = [
+            even_groups(self.region[block.cells]) if block.smoothable else np.arange(len(block))
+            for block in self.grid.blocks
+        ]
         coarse = self.grid.coarsened(groups, apart=True)
         cells = coarse.cells - EXTRA_CELLS
         grid = Grid(self.grid.parameter, cells, coarse.prior[:cells], coarse.blocks[:-EXTRA_CELLS])
         target, region = (np.bincount(coarse.table, weights=one).astype(np.int64) for one in (self.target, self.region))
         return replace(self, grid=grid, target=target, region=region)
-
-    def _crowded(self, block: Block) -> bool:
-        """Whether a small part of the block has several times as many rows as a uniform draw would have there."""
-        rows = self.region[block.cells]
-        if not block.smoothable or not rows.any():
-            return False
-        parts = np.bincount(quantile_groups(self.grid.prior[block.cells], SMALL_PARTS), weights=rows)
-        return bool(parts.max() * SMALL_PARTS > CROWDED * rows.sum())
 
     @property
     def varies(self) -> bool:

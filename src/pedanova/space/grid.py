@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,6 +18,8 @@ from pedanova.space.values import Label, as_real
 MAX_CELLS = 1001
 FEW_CELLS = 12  # a parameter with at most this many cells is never smoothed
 EXTRA_CELLS = 2  # for missing values and values outside the space
+SMALL_PARTS, CROWDED = 20, 5.0  # rows crowd if one of so many equal parts has so many times its rows
+EVEN_CELLS, FEWEST_EVEN = 2.0, 50  # cells of equally many rows: this many times √rows, and at least so many
 ROUNDING = 2.0**-23  # the largest relative error of a bound that was stored as float32
 
 Reals: TypeAlias = NDArray[np.float64]
@@ -182,6 +185,21 @@ def waves(mass: NDArray[Any], count: int) -> Reals:
 def quantile_groups(mass: NDArray[Any], most: int) -> NDArray[np.int64]:
     """(cells,) Groups of neighbouring cells with similar masses: numbers from 0 to at most `most` - 1."""
     return np.minimum((relative_ranks(mass) * most).astype(np.int64), most - 1)
+
+
+def crowd(prior: Reals, rows: NDArray[Any]) -> bool:
+    """Whether a small part of many cells has several times as many rows as a draw from the prior would have there."""
+    if len(rows) <= FEW_CELLS or not rows.any():
+        return False
+    parts = np.bincount(quantile_groups(prior, SMALL_PARTS), weights=rows)
+    return bool(parts.max() * SMALL_PARTS > CROWDED * rows.sum())
+
+
+def even_groups(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """(cells,) Groups of neighbouring cells with about the same number of rows, for cells in which rows crowd."""
+    mass = np.maximum(rows, 1e-9)
+    groups = quantile_groups(mass, max(FEWEST_EVEN, round(EVEN_CELLS * math.sqrt(mass.sum()))))
+    return np.unique(groups, return_inverse=True)[1]
 
 
 def grid_of(parameter: Parameter) -> Grid:

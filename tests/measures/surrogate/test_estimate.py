@@ -332,3 +332,17 @@ def test_a_column_beside_a_near_copy_keeps_its_share() -> None:
     assert true.estimator == "counts"
     for name, row in true.items():
         assert found[name].share == pytest.approx(row.share, abs=0.06)
+
+
+def test_values_that_crowd_are_seen_by_their_ranks() -> None:
+    dice = random(4)
+    columns = {"rate": 10.0 ** dice.uniform(-4, 0, 200), "a": dice.random(200), "z": dice.random(200)}
+    loss = 0.2 * np.abs(np.log10(columns["rate"]) + 2) + 0.3 * columns["a"] + dice.normal(0, 0.05, 200)
+    unit = pa.Float(0, 1)
+    linear, true = (
+        pa.analyze(columns | {"loss": loss}, "loss", space={"rate": rate, "a": unit, "z": unit}).importance(draws=0)
+        for rate in (unit, pa.Float(1e-4, 1, log=True))
+    )
+    assert linear.estimator == "surrogate"
+    for name, row in true.items():
+        assert linear[name].share == pytest.approx(row.share, abs=0.06)

@@ -23,6 +23,7 @@ from pedanova.measures.surrogate.posterior import (
     coarse_grid,
     coarse_points,
     even_points,
+    margins_of,
 )
 from pedanova.space.grid import grid_of
 
@@ -71,8 +72,9 @@ def test_points_depend_on_each_other_as_the_rows_do() -> None:
     columns = {"a": a, "bent": (np.abs(a - 0.5) + 0.1 * noise) / 0.6, "c": c, "d": d, "kind": kind}
     space = {name: pa.Categorical(["p", "q", "r"]) if name == "kind" else pa.Float(0, 1) for name in columns}
     rows = rows_of(columns, c, space)
-    points = points_of(rows, like_rows=True, dependence=dependence_of(rows))
-    apart = points_of(rows, like_rows=True)
+    margins = margins_of(rows.arrangement, rows.places)
+    points = points_of(rows, margins=margins, dependence=dependence_of(rows))
+    apart = points_of(rows, margins=margins)
     assert np.array_equal(points["c"], apart["c"])
     for name in columns:
         assert np.array_equal(np.bincount(points[name]), np.bincount(apart[name]))
@@ -99,8 +101,8 @@ def test_a_switch_follows_its_parent() -> None:
     cells = points_of(rows)
     grid = grid_of(switch)
     assert np.array_equal(cells["rate"] < grid.blocks[0].stop, cells["phase"] == 0)
-    layout = layout_of(rows.arrangement, rows.places)
-    assert layout.undecided == (False, False)
+    features = np.bincount(layout_of(rows.arrangement, rows.places, {}).owners).tolist()
+    assert dict(zip(rows.arrangement.names, features, strict=True)) == {"phase": 2, "rate": 1}  # none for the domain
 
 
 def test_what_nobody_decides_is_drawn_as_often_as_seen() -> None:
@@ -112,14 +114,14 @@ def test_what_nobody_decides_is_drawn_as_often_as_seen() -> None:
     assert np.mean(cells == 1001) == pytest.approx(part, abs=2e-3)
     there = cells[cells < 1001]
     assert np.abs(np.bincount(there * 10 // 1001) / len(there) - 0.1).max() < 5e-3
-    undecided = dict(zip(rows.arrangement.names, layout_of(rows.arrangement, rows.places).undecided, strict=True))
-    assert undecided == {"x": True, "y": False}
+    features = np.bincount(layout_of(rows.arrangement, rows.places, {}).owners).tolist()
+    assert dict(zip(rows.arrangement.names, features, strict=True)) == {"x": 4, "y": 1}  # three say whether it exists
 
 
 def test_embeddings_have_their_geometry() -> None:
     columns, loss, space = study()
     rows = rows_of(columns, loss, space)
-    layout = layout_of(rows.arrangement, rows.places)
+    layout = layout_of(rows.arrangement, rows.places, {})
     embedded = layout.embed(rows.places)
     assert embedded.positions.shape == (len(loss), len(layout.owners))
     kinds = np.flatnonzero(layout.owners == rows.arrangement.names.index("kind"))

@@ -45,7 +45,10 @@ from pedanova.measures.surrogate.posterior import (
     ObjectiveRanks,
     PosteriorSamples,
     coarse_points,
+    crowded_grids,
+    crowded_margins,
     even_points,
+    margins_of,
 )
 from pedanova.measures.surrogate.sampler import (
     Configurations,
@@ -123,6 +126,7 @@ class FittedModel:
     settings: KernelSettings | None = None
     influence: Mapping[str, float] = field(default_factory=dict)  # how much each parameter alone changes
     predictions: Mapping[float, LeaveOneOut] = field(default_factory=dict)  # by layer; 1.0 stands for all rows
+    crowded: Mapping[str, Reals] = field(default_factory=dict)  # see `crowded_margins`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,17 +173,14 @@ def fit(
             return replace(none, objection="nothing varies, so a model cannot learn anything")
         if is_complete(configurations):
             return replace(none, objection="the table holds every configuration, so counts are exact")
-        like_rows = not sampler.adaptive
+        margins = None if sampler.adaptive else margins_of(arrangement, configurations.places)
+        crowded = crowded_margins(arrangement, margins or ())
         places = even_points(
-            arrangement,
-            configurations.places,
-            count=effort.points,
-            seed=seed,
-            like_rows=like_rows,
-            dependence=dependence,
+            arrangement, configurations.places, count=effort.points, seed=seed, margins=margins, dependence=dependence
         )
-        layout = layout_of(arrangement, configurations.places)
-        data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, places), effort)
+        layout = layout_of(arrangement, configurations.places, crowded)
+        rows_of = layout.embed(configurations.places)
+        data = FitData(configurations, layout, rows_of, Configured(layout, places), effort)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
         known = None if near is None else near.settings
         if known is not None and len(known.weights) == arrangement.varying:
@@ -191,7 +192,7 @@ def fit(
         # After an adaptive sampler, counts say little about the space, so even a weak model is better.
         if weak and not (sampler.adaptive and skill.correlation >= SOME_SKILL):
             return replace(none, skill=skill, objection=weak)
-        none = replace(none, skill=skill, objection=weak)
+        none = replace(none, skill=skill, objection=weak, crowded=crowded)
         rng = np.random.default_rng([seed, 0xF17])
         return with_samples(none, data, chosen, settings, rows, places, dependence, rng)
 
@@ -241,6 +242,7 @@ def with_samples(
         adaptive=sampler.adaptive,
         copies=dependence.copies,
         layers=layers,
+        counted=crowded_grids(arrangement.space, model.crowded),
     )
     influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
     influence |= {copy: influence[original] for copy, original in dependence.copies.items()}

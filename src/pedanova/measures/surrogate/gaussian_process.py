@@ -8,7 +8,7 @@ interactions; the second, a linear kernel, models effects of single parameters; 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from pedanova.base.kernel.dense import inverse_triangle
 from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.ranked_rows import Arrangement, Places, regimes_of
-from pedanova.space.grid import Block, Grid, Reals
+from pedanova.space.grid import Block, Grid, Reals, relative_ranks
 from pedanova.space.parameters import Parameter, Space, Switch, parents_of
 
 Singles: TypeAlias = NDArray[np.float32]
+CellFeatures: TypeAlias = tuple[list[Singles], list[Singles]]  # columns of positions and of basis functions
 COSINES = 4  # basis functions of an ordered parameter, with falling amplitudes
 AMPLITUDE = (2.0 / sum(j**-2 for j in range(1, COSINES + 1))) ** 0.5  # so that a parameter's basis has total variance 1
 
@@ -47,28 +48,23 @@ class FeatureLayout:
     """Which features describe a configuration, and the parameter that each feature belongs to."""
 
     grids: tuple[Grid, ...]  # the grids of the parameters that vary
-    undecided: tuple[bool, ...]  # whether no parent determines the regime of a configuration
+    by_cell: tuple[CellFeatures, ...]  # the features of every cell of each of these parameters
     owners: Indices  # (features of `positions`,) the parameter that each belongs to
 
     @property
     def basis_owners(self) -> Indices:
         """(features of `basis`,) The index of the parameter that each feature belongs to."""
-        each = zip(self.grids, self.undecided, strict=True)
-        widths = [sum(f.shape[1] for f in features_by_cell(grid, undecided=some)[1]) for grid, some in each]
+        widths = [sum(feature.shape[1] for feature in basis) for _, basis in self.by_cell]
         return np.repeat(np.arange(len(widths)), widths)
 
     def embed_cell(self, j: int, place: int) -> tuple[Singles, Singles]:
         """The features of one cell of parameter `j`: positions and basis functions, each (features,)."""
-        columns = features_by_cell(self.grids[j], undecided=self.undecided[j])
-        position, basis = (np.concatenate([column[place] for column in part]) for part in columns)
+        position, basis = (np.concatenate([column[place] for column in part]) for part in self.by_cell[j])
         return position, basis
 
     def embed(self, places: Places) -> Embedding:
         """The features of configurations, given as the cell of each parameter (configurations, parameters)."""
-        each = zip(self.grids, self.undecided, strict=True)
-        # Features of a cell are computed once and looked up for every configuration.
-        by_cell = [features_by_cell(grid, undecided=undecided) for grid, undecided in each]
-        return Embedding(*(looked_up(columns, places) for columns in zip(*by_cell, strict=True)))
+        return Embedding(*(looked_up(columns, places) for columns in zip(*self.by_cell, strict=True)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,16 +99,22 @@ def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
     return result
 
 
-def layout_of(arrangement: Arrangement, places: Places) -> FeatureLayout:
-    """The layout for the configurations in `places`; a parameter that never varied has no features."""
+def layout_of(arrangement: Arrangement, places: Places, crowded: Mapping[str, Reals]) -> FeatureLayout:
+    """The layout for the configurations in `places`; a parameter that never varied has no features.
+
+    `crowded` has the distributions (cells,) of parameters whose rows crowd: their coordinates are ranks.
+    """
     grids = arrangement.grids[: arrangement.varying]
-    undecided, owners = [], []
-    for j, grid in enumerate(grids):
-        several = bool(np.ptp(regimes_of(grid, places[:, j])) > 0)
-        undecided.append(several and not is_decided(arrangement.space, arrangement.names[j]))
-        columns = features_of(grid, places[:1, j], undecided=undecided[-1])[0]
-        owners += [j] * sum(column.shape[1] for column in columns)
-    return FeatureLayout(grids, tuple(undecided), np.array(owners, dtype=np.int64))
+    by_cell: list[CellFeatures] = []
+    for name, grid, column in zip(arrangement.names, grids, places.T, strict=False):
+        several = bool(np.ptp(regimes_of(grid, column)) > 0)
+        undecided = several and not is_decided(arrangement.space, name)
+        if name in crowded:
+            by_cell.append(features_of(grid, crowded[name], undecided=undecided))
+        else:
+            by_cell.append(even_features(grid, undecided=undecided))
+    widths = [sum(feature.shape[1] for feature in positions) for positions, _ in by_cell]
+    return FeatureLayout(grids, tuple(by_cell), np.repeat(np.arange(len(widths)), widths))
 
 
 def is_decided(space: Space, name: str) -> bool:
@@ -124,12 +126,13 @@ def is_decided(space: Space, name: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def features_by_cell(grid: Grid, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
-    """The features of every cell of one parameter: columns of positions and of basis functions."""
-    return features_of(grid, np.arange(grid.width, dtype=np.uint16), undecided=undecided)
+def even_features(grid: Grid, *, undecided: bool) -> CellFeatures:
+    return features_of(grid, None, undecided=undecided)
 
 
-def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Singles], list[Singles]]:
+def features_of(grid: Grid, margin: Reals | None, *, undecided: bool) -> CellFeatures:
+    """The features of every cell of one parameter."""
+    cells = np.arange(grid.width, dtype=np.uint16)
     positions: list[Singles] = []
     basis: list[Singles] = []
     if undecided:
@@ -138,7 +141,7 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
         basis.append(centred(regimes))
     ordered = [block for block in grid.blocks if block.ordered]
     if ordered:
-        position, inside = positions_in(ordered, cells)
+        position, inside = positions_in(ordered, grid.width, margin)
         positions.append(position)
         basis.append(cosines(position) * inside)
     for block in (block for block in grid.blocks if not block.ordered):
@@ -148,17 +151,17 @@ def features_of(grid: Grid, cells: Places, *, undecided: bool) -> tuple[list[Sin
     return positions, basis
 
 
-def positions_in(blocks: list[Block], cells: Places) -> tuple[Singles, NDArray[np.bool_]]:
-    """Each cell's position (0 to 1) in its block, and whether the cell lies in one of `blocks`; both (rows, 1).
+def positions_in(blocks: list[Block], width: int, margin: Reals | None) -> tuple[Singles, NDArray[np.bool_]]:
+    """Each cell's position (0 to 1) in its block, and whether it lies in one of `blocks`; both (width, 1).
 
-    A cell outside `blocks` has the position ½.
+    A cell outside `blocks` has the position ½. Rows with the distribution `margin` have evenly distributed positions.
     """
-    position = np.full(len(cells), 0.5, dtype=np.float32)
-    inside = np.zeros(len(cells), dtype=bool)
+    position = np.full(width, 0.5, dtype=np.float32)
+    inside = np.zeros(width, dtype=bool)
     for block in blocks:
-        here = (cells >= block.start) & (cells < block.stop)
-        position[here] = (cells[here].astype(np.int64) - block.start) / max(1, len(block) - 1)
-        inside |= here
+        even = np.arange(len(block)) / max(1, len(block) - 1)
+        position[block.cells] = even if margin is None else relative_ranks(margin[block.cells])
+        inside[block.cells] = True
     return position[:, None], inside[:, None]
 
 

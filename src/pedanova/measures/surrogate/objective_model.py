@@ -204,7 +204,7 @@ def process_of(rows: RankedRows, fitted: FittedModel | None, copies: Mapping[str
     if configurations.arrangement.varying == 0 or configurations.levels.max() < LEAST_LEVELS:
         return None
     with one_thread():
-        return model_of(configurations, None if fitted is None else fitted.settings, members=MEMBERS)
+        return model_of(configurations, fitted, members=MEMBERS)
 
 
 def table_of(configurations: Configurations, space: Space) -> ObjectiveTable:
@@ -226,13 +226,13 @@ def mean_objectives(configurations: Configurations) -> Reals:
     return means
 
 
-def model_of(configurations: Configurations, known: KernelSettings | None, *, members: int = 0) -> ObjectiveModel:
+def model_of(configurations: Configurations, fitted: FittedModel | None, *, members: int = 0) -> ObjectiveModel:
     """The Gaussian process, with the transform of the objective that predicts left-out rows better.
 
     `members` is the number of kernel settings for posterior samples.
     """
-    arrangement = configurations.arrangement
-    layout = layout_of(arrangement, configurations.places)
+    arrangement, known = configurations.arrangement, None if fitted is None else fitted.settings
+    layout = layout_of(arrangement, configurations.places, {} if fitted is None else fitted.crowded)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
     data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, points), FULL)
     means = mean_objectives(configurations)

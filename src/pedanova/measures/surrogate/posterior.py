@@ -31,7 +31,7 @@ from pedanova.measures.chance.ranked_rows import (
 )
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.smoothing import waves_of
-from pedanova.space.grid import Block, Cells, CoarseGrid, Grid, Reals, grid_of, relative_ranks
+from pedanova.space.grid import Block, Cells, CoarseGrid, Grid, Reals, crowd, even_groups, grid_of, relative_ranks
 from pedanova.space.parameters import Parameter, Space, Switch, parents_first, parents_of
 from pedanova.space.values import Interval, Value
 
@@ -46,6 +46,7 @@ SOME_POINTS = 71**2  # if there are few rows
 FEWER_POINTS = 43**2  # for a faster model
 SAME_PRIOR = 1e-9  # relative difference below which a prior counts as uniform
 FEWEST_FOR_MARGIN = 10  # the fewest rows of a block from which a margin is estimated
+FEWEST_CROWDED = 40  # the fewest rows that do not crowd by chance
 OFF_MARGIN = 3.0  # deviations from the prior beyond which chance is ruled out
 MISSED_ROWS = 10.0  # expected rows beyond the last row; with more, that part was not sampled
 LEAST_OFF = 0.05  # the least squared deviation of the density from the prior that matters
@@ -60,19 +61,19 @@ def even_points(
     *,
     count: int = POINTS,
     seed: int = 0,
-    like_rows: bool = False,
+    margins: Sequence[Reals] | None = None,
     dependence: Dependence | None = None,
 ) -> Places:
     """(points, parameters) The cells of points that are uniform along every parameter, and nearly independent.
 
     Parents decide whether their children have a value, and from which domain. If such a parent is not in the space, its
-    children have values (and domains) as often as in the rows of the table. If `like_rows` is True, the points follow
-    the distribution of the rows where it clearly differs from the prior, and columns depend on each other as in the
-    rows. The cells of a copy are computed from the cells of its original.
+    children have values (and domains) as often as in the rows of the table. If `margins` are given, the points follow
+    these distributions instead of the prior, and columns depend on each other as in the rows. The cells of a copy are
+    computed from the cells of its original.
     """
     index = {name: j for j, name in enumerate(arrangement.names)}
     evens = [even_column(j, count, seed) for j in range(len(index))]
-    if like_rows and dependence is not None:
+    if margins is not None and dependence is not None:
         pair_like_rows(evens, arrangement, seen, dependence, np.random.default_rng([seed, 0xC0B]))
     places = np.empty((count, len(index)), dtype=np.uint16)
     drawn: dict[str, DrawnParent] = {}
@@ -92,10 +93,9 @@ def even_points(
             regimes = None if active is None else decided_regimes(parameter, drawn, own, active)
             if regimes is None:
                 rows = seen[:, j] if active is None else seen[seen[:, j] < grid.missing, j]
-                regimes, even = drawn_regimes(grid, rows, even, outside=like_rows)
+                regimes, even = drawn_regimes(grid, rows, even, outside=margins is not None)
                 regimes[np.zeros(count, dtype=bool) if active is None else ~active] = len(grid.blocks)
-            prior = margin(grid, seen[:, j]) if like_rows else grid.prior
-            places[:, j] = cells_by_prior(grid, prior, regimes, even)
+            places[:, j] = cells_by_prior(grid, grid.prior if margins is None else margins[j], regimes, even)
         if name in parents:
             drawn[name] = DrawnParent(arrangement, j, seen[:, j], places[:, j])
     return places
@@ -264,6 +264,33 @@ def drawn_regimes(grid: Grid, seen: Places, even: Reals, *, outside: bool) -> tu
     return chosen.astype(np.int32), np.clip(position, 0.0, np.nextafter(1.0, 0.0))
 
 
+def margins_of(arrangement: Arrangement, seen: Places) -> list[Reals]:
+    """By parameter, (cells,): the distribution to draw cells from, if points are distributed like the rows."""
+    return [margin(grid, seen[:, j]) for j, grid in enumerate(arrangement.grids)]
+
+
+def crowded_margins(arrangement: Arrangement, margins: Sequence[Reals]) -> dict[str, Reals]:
+    """By name: those of `margins` that crowd in a small part of a range."""
+    priors = [(grid.prior, [block.cells for block in grid.blocks if block.ordered]) for grid in arrangement.grids]
+    every = zip(arrangement.names, margins, priors, strict=False)
+    return {
+        name: own for name, own, (prior, ranges) in every if any(crowd(prior[cells], own[cells]) for cells in ranges)
+    }
+
+
+def crowded_grids(space: Space, crowded: Mapping[str, Reals]) -> tuple[CoarseGrid, ...]:
+    """Cells in which the points of every parameter are counted; empty if no parameter is in `crowded`."""
+    grids = []
+    for name, parameter in space.items():
+        grid = grid_of(parameter)
+        if name in crowded:
+            points = coarse_grid(grid, POINT_CELLS)
+            grids.append(even_grid(grid, np.bincount(points.table[: grid.cells], weights=crowded[name])))
+        else:
+            grids.append(coarse_grid(grid, COUNTED_CELLS))
+    return tuple(grids) if crowded else ()
+
+
 def margin(grid: Grid, seen: Places) -> Reals:
     """(cells,) The distribution to draw cells from: the prior, unless the rows are clearly distributed differently."""
     moved = grid.prior.astype(np.float64)
@@ -285,6 +312,11 @@ def margin(grid: Grid, seen: Places) -> Reals:
 def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     """(cells,) The distribution of the rows in a block: the prior, plus deviations that chance cannot explain."""
     cells = len(prior)
+    counts = np.bincount(seen, minlength=cells)
+    if ordered and len(seen) >= FEWEST_CROWDED and crowd(prior, counts):  # cells with equally many rows
+        groups = even_groups(counts)
+        rows, own = (np.bincount(groups, weights=one) for one in (counts, prior))
+        return prior * (rows / np.maximum(own, 1e-300))[groups] / len(seen)
     step = np.arange(cells) * min(cells, COUNTED_CELLS) // cells if ordered else np.arange(cells)
     mass: Reals = np.bincount(step, weights=prior).astype(np.float64)
     density = np.ones(len(mass))
@@ -301,7 +333,6 @@ def block_margin(prior: Reals, seen: Indices, *, ordered: bool) -> Reals:
     coarse: Reals = mass * np.maximum(density, LEAST_DENSITY)
     coarse = coarse / coarse.sum()
     fine: Reals = prior * (coarse / np.maximum(mass, 1e-300))[step]
-    counts = np.bincount(seen, minlength=cells)
     for cell in np.flatnonzero(together >= SPIKE_ROWS):  # if most rows have one value, so have the points
         inside = np.flatnonzero(step == cell)
         if len(inside) > 1 and 2 * counts[inside].max() > together[cell]:

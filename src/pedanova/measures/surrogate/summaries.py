@@ -252,6 +252,7 @@ def model_densities(
     contrasts: Sequence[Contrast],
 ) -> dict[str, Densities]:
     """The densities of every parameter, averaged over all samples; `contrasts` contain counts of rows."""
+    samples = replace(samples, counted=())  # in cells of equal width, as densities are drawn
     grids = samples.grids
     targets, regions = (samples.count(span).mean(axis=0) for span in (target, region))
     rows = samples.ranks.size(target), samples.ranks.size(region)
