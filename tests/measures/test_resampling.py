@@ -11,27 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pedanova.measures import inference as module
-from pedanova.measures.inference import (
-    EXACT,
-    STEPS,
-    sampled_counts,
-    stacked_counts,
-    stacked_subsets,
-    subset_counts,
-    subsets,
-)
+from pedanova.measures.inference import EXACT, STEPS, random_targets, sampled_counts, stacked_counts
 
 A_REGION, B_REGION = np.array([20, 30, 25, 15, 6, 4]), np.array([5, 5, 5, 5])
 MANY = 20_000
 
 
 def drawn(region: np.ndarray, inside: int, draws: int, seed: int = 0) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    positions = subsets(int(region.sum()), inside, draws, rng)
-    if positions is not None:
-        return subset_counts(region, positions)
-    return stacked_subsets(region, inside, normals_of(len(region), draws), rng).astype(float)
+    return random_targets(region, inside, draws, np.random.default_rng(seed)).astype(float)
 
 
 def normals_of(cells: int, draws: int) -> np.ndarray:
@@ -110,20 +97,6 @@ class TestRandomSubsets:
         assert (found.sum(axis=1) == inside).all()
         assert (found >= 0).all()
         assert (found <= counts).all()
-
-    def test_no_row_is_taken_twice(self) -> None:
-        for rows, inside in ((30, 12), (EXACT, EXACT), (5000, 40), (100_000, 500)):
-            positions = subsets(rows, inside, 5, np.random.default_rng(0))
-            assert positions is not None
-            assert all(len(np.unique(row)) == inside for row in positions)
-            assert positions.min() >= 0
-            assert positions.max() < rows
-
-    def test_rows_listed_or_looked_up_are_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        region = np.array([0, 30, 0, 25, 15, 600, 0])
-        listed = drawn(region, 40, 50)
-        monkeypatch.setattr(module, "LISTED", 10)
-        np.testing.assert_array_equal(drawn(region, 40, 50), listed)
 
 
 class TestManyTargetRows:

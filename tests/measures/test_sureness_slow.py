@@ -18,7 +18,7 @@ import pytest
 import pedanova as pa
 from pedanova.counting.contrasts import Contrast
 from pedanova.measures.importance import measure
-from pedanova.measures.inference import EXACT, FINEST, STEPS, RandomSubsets, SharedDraws, interval, permutation
+from pedanova.measures.inference import EXACT, FINEST, STEPS, SharedDraws, interval, permutation
 from pedanova.measures.question import Question
 from pedanova.measures.smoothing import smooth
 from pedanova.space.grid import Grid, grid_of
@@ -31,7 +31,6 @@ KINDS = {
 }
 DRAWS = 199  # p ≤ 0.05 if at most nine of them are as high: a level of 0.05 exactly
 REPETITIONS = 600
-RENEWED = 20  # random subsets serve so many repetitions: drawing them is half the work
 
 
 def counted(grid: Grid, cells: np.ndarray, chosen: np.ndarray) -> Contrast:
@@ -43,13 +42,10 @@ def false_alarms(grid: Grid, rows: int, inside: int) -> float:
     """Part of the repetitions in which a target drawn at random has p ≤ 0.05."""
     rng = np.random.default_rng(1)
     alarms = 0
-    subsets = RandomSubsets.drawn(rows, inside, DRAWS, rng)
-    for repetition in range(REPETITIONS):
-        if repetition % RENEWED == 0:
-            subsets = RandomSubsets.drawn(rows, inside, DRAWS, rng)
+    for _ in range(REPETITIONS):
         cells = rng.integers(0, grid.cells, rows)
         contrast = counted(grid, cells, rng.permutation(rows)[:inside])
-        alarms += permutation(contrast, subsets, Question(), rng) <= 0.05
+        alarms += permutation(contrast, Question(draws=DRAWS), rng) <= 0.05
     return alarms / REPETITIONS
 
 
@@ -92,7 +88,8 @@ def coverage(grid: Grid, rows: int, inside: int, share: float, repetitions: int,
         keys = rng.random(rows) / np.maximum(heights[cells], 1e-12)
         contrast = counted(grid, cells, np.argsort(keys)[:inside])
         row = measure(contrast, baseline=baseline, smoothing="auto")
-        low, high, _ = interval(contrast, row, random_numbers(grid, inside, rng), Question(baseline=baseline), rng)
+        numbers = random_numbers(grid, inside, rng)
+        low, high, _ = interval(contrast, row, lambda numbers=numbers: numbers, Question(baseline=baseline), rng)
         divergence = np.sum(smooth(heights * even, row.bandwidth) ** 2) / even[0] - 1.0
         truth = part / (1 - part) * divergence
         held += low <= truth + 1e-12 and truth <= high
@@ -129,7 +126,8 @@ def dominated(levels: int, most: float, usual: float, inside: int, repetitions: 
         beside = [0, 0]  # no row is missing or outside
         contrast = Contrast("x", grid, np.append(target, beside), np.append(target + others, beside))
         row = measure(contrast, baseline="region", smoothing="auto")
-        low, high, _ = interval(contrast, row, random_numbers(grid, inside, rng), Question(), rng)
+        numbers = random_numbers(grid, inside, rng)
+        low, high, _ = interval(contrast, row, lambda numbers=numbers: numbers, Question(), rng)
         held += low <= truth <= high
     return held / repetitions
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,7 +40,7 @@ Singles: TypeAlias = NDArray[np.float32]
 Counts: TypeAlias = NDArray[np.int64]
 EXACT = 500  # up to this many target rows, every row is drawn
 RARE = 10  # a cell with fewer expected rows is not treated as normal
-LISTED = 1 << 20  # up to this many rows, the cell of each row is listed
+MOST_EXACT = 10**9  # rows; NumPy has no hypergeometric numbers for more
 STEPS = 1 << 16  # resolution of a look-up from uniform numbers to cells
 
 
@@ -61,10 +63,7 @@ class CoarseContrast:
 
     def scores(self, targets: Stack, baseline: str, smoothing: Smoothing) -> Reals:
         """(draws,) The corrected share of each target in `targets`; bandwidths are chosen for each target."""
-        return self.scores_by(self.widths(targets, smoothing), targets, baseline)
-
-    def scores_by(self, widths: Sequence[Reals], targets: Stack, baseline: str) -> Reals:
-        """(draws,) The corrected share of each target in `targets`, with the bandwidths `widths`."""
+        widths = self.widths(targets, smoothing)
         prior, inside = self.prior_for(baseline), float(self.target.sum())
         return shares(targets, self.region, self.blocks, widths, prior=prior, inside=inside).corrected
 
@@ -201,37 +200,22 @@ def resampled_shares(
     return shares(targets, regions, coarse.blocks, widths, prior=prior, as_found=True).corrected
 
 
-def subsets(rows: int, inside: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64] | None:
-    """(draws, inside) Random subsets of the rows, as row indices; None if `inside` is too large."""
-    if inside > EXACT:
-        return None
-    if rows <= EXACT:
-        keys = rng.random((draws, rows), dtype=np.float32)
-        return np.argpartition(keys, inside - 1, axis=1)[:, :inside]
-    return np.stack([rng.choice(rows, inside, replace=False, shuffle=False) for _ in range(draws)])
-
-
-def subset_counts(region: Counts, positions: NDArray[np.int64]) -> Reals:
-    """(draws, cells) For each random subset of the region, its number of rows in each cell."""
-    if region.sum() <= LISTED:
-        return _by_draw(np.repeat(np.arange(len(region), dtype=np.int32), region)[positions], len(region))
-    cells = np.searchsorted(np.cumsum(region), positions.ravel(), side="right")
-    return _by_draw(cells.reshape(positions.shape), len(region))
-
-
-def stacked_subsets(region: Counts, inside: int, normals: Singles, rng: np.random.Generator) -> Singles:
-    """(draws, cells) Approximate `subset_counts` for many rows, from normal random numbers `normals` (cells, draws)."""
+def random_targets(region: Counts, inside: int, draws: int, rng: np.random.Generator) -> Stack:
+    """(draws, cells) The counts of random subsets of the region: exact for few rows, nearly normal for many."""
     rows = int(region.sum())
+    if inside <= EXACT and rows < MOST_EXACT:
+        counts = rng.multivariate_hypergeometric(region, inside, size=draws, method="marginals")
+        return counts.astype(np.float64)
     part = inside / rows
     spread: Reals = np.sqrt(region * part * (1.0 - part) * rows / (rows - 1))
     mean = np.asarray(region * part, dtype=np.float64)
-    counts = _around(mean, spread, normals)
+    nearly = _around(mean, spread, rng.standard_normal((len(region), draws), dtype=np.float32))
     rare = np.flatnonzero((region > 0) & (np.minimum(part, 1.0 - part) * region < RARE))
     if len(rare):
-        counts[rare] = rng.binomial(region[rare][:, None], part, size=(len(rare), normals.shape[1]))
-    excess = counts.sum(axis=0) - np.float32(inside)
-    counts -= (region / rows).astype(np.float32)[:, None] * excess
-    return np.maximum(counts, np.float32(0.0), out=counts).T
+        nearly[rare] = rng.binomial(region[rare][:, None], part, size=(len(rare), draws))
+    excess = nearly.sum(axis=0) - np.float32(inside)
+    nearly -= (region / rows).astype(np.float32)[:, None] * excess
+    return np.maximum(nearly, np.float32(0.0), out=nearly).T
 
 
 def sampled_counts(chances: Reals, uniforms: NDArray[np.uint16]) -> Reals:
@@ -268,8 +252,6 @@ Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix, in single precision
 SOFT_BASE = 0.1  # the largest relative variance of the base for which the limit law is used
 GRAINY = 0.25  # the largest part of the variance that may come from single rows
 MANY_SQUARES = 10.0  # degrees of freedom from which three moments are enough
-SURE, FINE = 0.01, 0.05  # the limit law gives p-values above SURE if single rows add less than FINE,
-ROUGH = 0.15  # and otherwise p-values above this
 NOTHING = 1e-20  # a smaller part of the rows in a cell counts as 0
 MOST_CELLS = 400
 
@@ -316,8 +298,6 @@ class LimitLaw:
         over = single(ratio_of(1.0, np.where(base > NOTHING, base, 0.0)))
         bent = kernel.T @ (kernel * over[:, None])
         return cls(float(coarse.target.sum()), rows, region, base, over, kernel, kernel**2, bent, bent.diagonal())
-
-    # --- resampled rows --------------------------------------------------------------------------
 
     def resampled(self, chances: Reals) -> ShareMoments | None:
         """The moments of the share if target rows are drawn with probabilities `chances`; None for too few rows."""
@@ -385,38 +365,13 @@ class LimitLaw:
         scattered = single(ratio_of(likely * others, self.region)) / (1.0 - part)
         return float((self.kernel_squared @ scattered) @ self.over)
 
-    # --- random parts of the region --------------------------------------------------------------
-
-    def p_value(self, share: float) -> float | None:
-        """The probability that a random subset of the region has at least `share`; None if draws are more accurate."""
-        free, fewer = float(self.own @ self.region) - 1.0, min(self.inside, self.rows - self.inside)
-        grain = float(self.own**2 @ self.region) / (2.0 * fewer)
-        weighted = self.bent * self.region
-        squares = float(np.vdot(weighted, weighted.T)) - 1.0 + grain
-        cubes = float(np.vdot(weighted @ weighted, weighted.T)) - 1.0
-        if grain > GRAINY * squares or free**2 < MANY_SQUARES * squares:
-            return None
-        chance = free / (self.rows - 1.0)
-        seen = (share * (1.0 - chance) + chance) * (self.rows - 1.0)
-        p_value = upper_tail((seen - free) / math.sqrt(2.0 * squares), squares**3 / cubes**2)
-        return p_value if p_value > (SURE if grain < FINE * squares else ROUGH) else None
-
 
 def single(values: NDArray[Any]) -> Vector:
     return values.astype(np.float32)
 
 
-def upper_tail(deviations: float, freedom: float) -> float:
-    """The probability that a sum of squares is more than `deviations` standard deviations above its mean.
-
-    The cube root of the sum is nearly normal (Wilson and Hilferty).
-    """
-    ratio, spread = max(0.0, 1.0 + deviations * math.sqrt(2.0 / freedom)), 2.0 / (9.0 * freedom)
-    return 0.5 * math.erfc((ratio ** (1.0 / 3.0) - (1.0 - spread)) / math.sqrt(2.0 * spread))
-
-
-FIRST_LOOK = 500  # random targets that are drawn first
 WORTH_THREADS = 50  # the number of parameters from which several threads are faster
+FIRST_LOOK = 200  # random targets that are drawn first
 MARGIN = 1.25  # the factor by which a tail may be longer than its fit
 FEWEST_UPPER = 50  # a tail is fitted to at least this many draws
 FILLED = 5.0  # expected target rows in every cell from which their sums count as normal
@@ -443,40 +398,28 @@ def infer(
     p_values: Mapping[str, float] | None = None,
 ) -> list[Sureness]:
     """Compute the interval and p-value of every parameter; `rows` has the importances in the order of `contrasts`."""
-    draws, contrasts = question.draws, [contrast.by_counts() for contrast in contrasts]
-    inside = int(contrasts[0].target.sum())
-    independent = int(inside / contrasts[0].repeats)
-    common = np.random.default_rng([question.seed])
-    tested = [contrast.thinned() for contrast in contrasts]
-    sizes = int(tested[0].region.sum()), int(tested[0].target.sum())
-    random_subsets = RandomSubsets.drawn(*sizes, draws, common) if p_values is None else None
-    # An interval needs fewer draws than a small p-value, but one for each of its halves.
-    shared = SharedDraws.drawn(independent, max(2, -(-draws // 2)), common)
+    contrasts = [contrast.by_counts() for contrast in contrasts]
+    independent = int(contrasts[0].target.sum() / contrasts[0].repeats)
 
-    def sureness_of(place: int, *, draw: bool = True) -> Sureness | None:
-        """The result for parameter number `place`; None if draws are needed and `draw` is False."""
+    @cache
+    def shared() -> SharedDraws:  # an interval needs fewer draws than a small p-value, but one for each of its halves
+        rng = np.random.default_rng([question.seed])
+        return SharedDraws.drawn(independent, max(2, -(-question.draws // 2)), rng)
+
+    def sureness_of(place: int) -> Sureness:
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
         own = np.random.default_rng([question.seed, seed_of(contrast)])
-        if p_values is not None or random_subsets is None:
-            p_value: float | None = (p_values or {}).get(row.name, 1.0)
-        elif contrast.child:
-            p_value = permutation_of_value(tested[place], question, own, draw=draw)
+        if p_values is not None:
+            p_value = p_values.get(row.name, 1.0)
         else:
-            p_value = permutation(tested[place], random_subsets, question, own, draw=draw)
-        bounds = None if p_value is None else interval(contrast, row, shared, question, own, draw=draw)
-        if p_value is None or bounds is None:
-            return None
-        low, high, deviation = bounds
+            p_value = (permutation_of_value if contrast.child else permutation)(contrast.thinned(), question, own)
+        low, high, deviation = interval(contrast, row, shared, question, own)
         return Sureness(low, high, p_value, deviation)
 
-    # The limit law is too fast to profit from threads, but draws are not.
-    each = {place: sureness_of(place, draw=False) for place in range(len(rows)) if inside > EXACT}
-    left = [place for place in range(len(rows)) if each.get(place) is None]
-    threads = as_threads(None) if len(left) > WORTH_THREADS else 1
-    each.update(zip(left, spread(sureness_of, left, threads=threads), strict=True))
-    return [one for place in range(len(rows)) if (one := each[place]) is not None]
+    threads = as_threads(None) if len(rows) > WORTH_THREADS else 1
+    return spread(sureness_of, range(len(rows)), threads=threads)
 
 
 def seed_of(contrast: Contrast) -> int:
@@ -497,89 +440,45 @@ def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> l
     return result
 
 
-def permutation(
-    contrast: Contrast, randoms: RandomSubsets, question: Question, rng: np.random.Generator, *, draw: bool = True
-) -> float | None:
+def permutation(contrast: Contrast, question: Question, rng: np.random.Generator) -> float:
     """The p-value: how often a random subset of the region has at least the observed share.
 
-    The bandwidth is chosen again for each draw. If the limit law applies, nothing is drawn. If it does not apply and
-    `draw` is False, the result is None. Drawing stops early if many draws reach the share. If no draw reaches it, the
-    tail of the draws is extrapolated: thousands of parameters need p-values far below 1 / draws.
+    The bandwidth is chosen again for each draw. Drawing stops early if many draws reach the share. If no draw reaches
+    it, the tail of the draws is extrapolated: thousands of parameters need p-values far below 1 / draws.
     """
-    baseline, smoothing = question.baseline, question.smoothing
-    coarse, inside = coarsen_for_draws(contrast, smoothing), int(contrast.target.sum())
-    target = coarse.target[None, :].astype(np.float64)
-    widths = coarse.widths(target, smoothing)
-    seen = float(coarse.scores_by(widths, target, baseline)[0])
-    by_law = baseline == "region" and inside > EXACT
-    law = LimitLaw.of(coarse, [float(width[0]) for width in widths]) if by_law else None
-    p_value = None if law is None else law.p_value(seen)
-    if p_value is not None or not draw:
-        return p_value
-    drawn: list[Reals] = []
+    coarse, inside = coarsen_for_draws(contrast, question.smoothing), int(contrast.target.sum())
+    first = min(FIRST_LOOK, question.draws)
+
+    def score(targets: Stack) -> Reals:
+        if question.baseline != "region":  # bandwidths are interpolated between rows
+            targets = targets.astype(np.float64)
+        return coarse.scores(targets, question.baseline, question.smoothing)
 
     def batch(more: int) -> Reals:
-        first = sum(map(len, drawn))
-        drawn.append(randoms.scores(coarse, slice(first, first + more), baseline, smoothing, rng))
+        drawn.append(score(random_targets(coarse.region, inside, more, rng)))
         return drawn[-1]
 
-    p_value = p_by_draws(seen, in_batches(batch, randoms.draws, FIRST_LOOK))
+    targets = random_targets(coarse.region, inside, first, rng)
+    together = score(np.concatenate([coarse.target[None, :].astype(targets.dtype), targets]))
+    seen, drawn = float(together[0]), [together[1:]]
+    p_value = p_by_draws(seen, chain([drawn[0]], in_batches(batch, question.draws - first, 2 * first)))
     expected = coarse.region[coarse.region > 0] * (inside / coarse.region.sum())
     # In rare cells the tails are longer.
-    if p_value * (1 + randoms.draws) <= 1.0 + 1e-9 and expected.min() >= FILLED:
+    if p_value * (1 + question.draws) <= 1.0 + 1e-9 and expected.min() >= FILLED:
         return tail_beyond(np.concatenate(drawn), seen)
     return p_value
 
 
-def permutation_of_value(
-    contrast: Contrast, question: Question, rng: np.random.Generator, *, draw: bool
-) -> float | None:
+def permutation_of_value(contrast: Contrast, question: Question, rng: np.random.Generator) -> float:
     """The p-value of the effect of a conditional parameter's value; each domain is tested separately."""
     p_values = []
     for block in contrast.grid.blocks:
         here = np.zeros(len(contrast.region), dtype=np.int64)
         here[block.cells] = 1
         regime = replace(contrast, target=contrast.target * here, region=contrast.region * here)
-        inside, rows = int(regime.target.sum()), int(regime.region.sum())
-        if 0 < inside < rows and regime.varies:
-            random_subsets = RandomSubsets.drawn(rows, inside, question.draws, rng)
-            p_values.append(permutation(regime, random_subsets, question, rng, draw=draw))
-    known = [one for one in p_values if one is not None]
-    if len(known) < len(p_values):
-        return None
-    return min(1.0, len(known) * min(known)) if known else 1.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RandomSubsets:
-    """Random targets that all parameters share: sampled rows, or normal random numbers if the target has many rows."""
-
-    positions: NDArray[np.int64] | None  # (draws, target rows)
-    normals: Singles  # (most cells, draws)
-
-    @classmethod
-    def drawn(cls, rows: int, inside: int, draws: int, rng: np.random.Generator) -> RandomSubsets:
-        positions = subsets(rows, inside, draws, rng)
-        return cls(positions, rng.standard_normal((FINEST, draws), dtype=np.float32))
-
-    @property
-    def draws(self) -> int:
-        return int(self.normals.shape[1])
-
-    def scores(
-        self, coarse: CoarseContrast, some: slice, baseline: str, smoothing: Smoothing, rng: np.random.Generator
-    ) -> Reals:
-        """(draws,) The share of each random target in the slice `some`."""
-        inside, cells = int(coarse.target.sum()), len(coarse.region)
-        if self.positions is not None:
-            return coarse.scores(subset_counts(coarse.region, self.positions[some]), baseline, smoothing)
-        normals = self.normals[:cells, some]
-        if cells > len(normals):
-            normals = rng.standard_normal((cells, normals.shape[1]), dtype=np.float32)
-        targets: Stack = stacked_subsets(coarse.region, inside, normals, rng)
-        if baseline != "region":  # bandwidths are interpolated between rows, as for the target
-            targets = targets.astype(np.float64)
-        return coarse.scores(targets, baseline, smoothing)
+        if 0 < regime.target.sum() < regime.region.sum() and regime.varies:
+            p_values.append(permutation(regime, question, rng))
+    return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
 
 
 def tail_beyond(drawn: Reals, seen: float) -> float:
@@ -597,20 +496,13 @@ def tail_beyond(drawn: Reals, seen: float) -> float:
 
 
 def interval(
-    contrast: Contrast,
-    row: Importance,
-    shared: SharedDraws,
-    question: Question,
-    rng: np.random.Generator,
-    *,
-    draw: bool = True,
-) -> tuple[float, float, float] | None:
+    contrast: Contrast, row: Importance, shared: Callable[[], SharedDraws], question: Question, rng: np.random.Generator
+) -> tuple[float, float, float]:
     """The 95 % bounds of the share and its standard deviation, from resampled targets.
 
     Targets are drawn from a mix of the target's density and the baseline. The weights of the mix are chosen so that the
     drawn targets have the estimated share on average. For the upper bound, the target gets a larger weight, because
-    chance can make a small share look even smaller. If `draw` is False and the limit law does not apply, the result is
-    None.
+    chance can make a small share look even smaller.
     """
     inside, rows, baseline = float(row.n_target), float(row.n_region), question.baseline
     if inside < LEAST_TARGET or rows - inside < LEAST_TARGET:  # too few rows to resample
@@ -623,20 +515,18 @@ def interval(
     rows, inside = rows / contrast.repeats, inside / contrast.repeats
     unit = 1.0 / (max(rows - 1.0, 1.0) if baseline == "region" else rows - inside)
     hidden = HIDDEN * math.sqrt(2.0 * unit * max(row.raw_share - row.share, unit))
-    believed, halves = max(0.0, observed), shared.halves()
+    believed = max(0.0, observed)
     bounds = []
-    for half, share, normal in zip(halves, (believed, believed + hidden), (-NORMAL, NORMAL), strict=True):
+    for half, share, normal in ((0, believed, -NORMAL), (1, believed + hidden, NORMAL)):
         # The target's weight in the mix, with which draws have this share on average.
         kept = math.sqrt(min(1.0, share / raw)) if raw > 0 else 0.0
         chances = shrunk_chances(coarse, min(kept, inside / (inside + 1.0)), baseline)
         moments = None if law is None else law.resampled(chances)
         if moments is not None:
             bounds.append((moments.quantile(normal), moments.deviation))
-        elif draw:
-            drawn = resampled_shares(coarse, widths, chances, half, baseline, rng)
-            bounds.append((float(np.percentile(drawn, 2.5 if normal < 0 else 97.5)), float(np.std(drawn))))
         else:
-            return None
+            drawn = resampled_shares(coarse, widths, chances, shared().halves()[half], baseline, rng)
+            bounds.append((float(np.percentile(drawn, 2.5 if normal < 0 else 97.5)), float(np.std(drawn))))
     top = 1.0 if baseline == "region" else math.inf
     low, high = (min(max(bound + row.share - plain, 0.0), top) for bound, _ in bounds)
     return low, high, bounds[0][1]
