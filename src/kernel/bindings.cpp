@@ -79,7 +79,7 @@ PEDANOVA_EXPORT std::int64_t pedanova_assign_levels(const void* objective, std::
 }
 
 // levels: (rows,) codes from 0 to level_count, which stands for rows that do not count. All features have tables to be
-// added to, or none has. sample: taken on the way, or null. Returns how many rows it has.
+// added to, or none has. sample: taken on the way, or null. Returns how many entries it has.
 PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, std::int64_t count, std::int64_t rows,
                                                      std::int32_t level_bytes, const void* levels,
                                                      std::int64_t level_count, const void* objective,
@@ -100,11 +100,15 @@ PEDANOVA_EXPORT std::int64_t pedanova_count_features(const Feature* features, st
     });
 }
 
-// left_out: (rows,) whether a row does not count. Returns how many rows the sample has.
-PEDANOVA_EXPORT std::int64_t pedanova_lowest_rows(const Sample* sample, std::int64_t rows, const std::uint8_t* left_out,
-                                                  std::int32_t threads) {
-    if (rows < 0 || !sample->is_sound()) return bad_argument;
-    return guarded([&] { return lowest_rows(*sample, rows, left_out, threads); });
+// levels: as above. Returns how many entries the sample has.
+PEDANOVA_EXPORT std::int64_t pedanova_lowest_rows(const Sample* sample, std::int64_t rows, std::int32_t level_bytes,
+                                                  const void* levels, std::int64_t level_count, std::int32_t threads) {
+    if (rows < 0 || !sample->is_sound() || (level_bytes != 1 && level_bytes != 2)) return bad_argument;
+    return guarded([&] {
+        if (level_bytes == 1)
+            return lowest_rows(*sample, rows, static_cast<const std::uint8_t*>(levels), level_count, threads);
+        return lowest_rows(*sample, rows, static_cast<const std::uint16_t*>(levels), level_count, threads);
+    });
 }
 
 // table, counts, sums: (entries,).
@@ -266,8 +270,9 @@ PEDANOVA_EXPORT const char* pedanova_face() {
         FIELD(origin) + FIELD(scale) + FIELD(offset) + FIELD(size) + FIELD(lookup) + FIELD(table) + FIELD(counts) +
         FIELD(sums) + told("Feature", sizeof(Feature)) + PART(data) + PART(stride) + PART(dtype) + PART(looked_up) +
         PART(missing) + PART(table) + PART(size) + PART(gap) + PART(first) + PART(second) + PART(weight) +
-        told("Summand", sizeof(Summand)) + OF_SAMPLE(summands) + OF_SAMPLE(count) + OF_SAMPLE(most) + OF_SAMPLE(limit) +
-        OF_SAMPLE(rows) + OF_SAMPLE(numbers) + told("Sample", sizeof(Sample));
+        told("Summand", sizeof(Summand)) + OF_SAMPLE(summands) + OF_SAMPLE(count) + OF_SAMPLE(data) +
+        OF_SAMPLE(stride) + OF_SAMPLE(dtype) + OF_SAMPLE(shift) + OF_SAMPLE(sign) + OF_SAMPLE(most) + OF_SAMPLE(limit) +
+        OF_SAMPLE(room) + OF_SAMPLE(found) + told("Sample", sizeof(Sample)) + told("Merged", sizeof(Merged));
 #undef OF_SAMPLE
 #undef PART
 #undef FIELD

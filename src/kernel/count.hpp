@@ -399,7 +399,7 @@ void count_group(Crew& crew, Scratch& scratch, const Feature* given, int count, 
 }
 
 // Any number of columns, all with tables or all without. Threads take whole groups of many columns, else parts of each.
-// A sample is taken beside the first group. Returns how many rows it has.
+// A sample is taken beside the first group. Returns how many entries it has.
 template <class Level>
 std::int64_t count_features(const Feature* features, std::int64_t count, const Level* levels, const Rows& rows,
                             const Sample* sample, std::int32_t threads) {

@@ -1,12 +1,12 @@
-// The rows with the lowest numbers, where the number of a row follows from its values alone: a sample that has all rows
-// of a configuration or none. counting/few_rows.py: mixed_draws has the same arithmetic, to the last digit.
+// The configurations with the lowest numbers, where the number of a row follows from its values alone: a sample that
+// counts all rows of a configuration, by level, or none. counting/few_rows.py has the same, to the last digit.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <utility>
+#include <cstring>
 #include <vector>
 
 #include "column.hpp"
@@ -17,7 +17,9 @@ namespace pedanova {
 
 constexpr std::int64_t number_rows = 256;       // numbered at a time: in the first-level cache
 constexpr std::int64_t sample_piece = 1 << 16;  // rows of a piece, where nothing else is done with them
-constexpr std::int64_t kept_beside = 1 << 13;   // more rows than the sample may have, before the highest are dropped
+constexpr std::int64_t kept_beside = 1 << 13;   // more entries than after the last time, before the highest are dropped
+constexpr std::int64_t most_weight = 10;        // of one configuration: as much as so many entries
+constexpr int level_bits = 6;                   // levels of a sample are merged to fewer than 2^6
 
 // What a column adds to the numbers of the rows: weight * (the fraction of value * factor), for one or two factors.
 struct Summand {
@@ -41,18 +43,104 @@ struct Summand {
     }
 };
 
+constexpr std::int64_t room_for(std::int64_t most) { return ((most / most_weight + 2) << level_bits) + most; }
+
+// The rows of one configuration and one level.
+struct Merged {
+    double number;
+    std::int64_t level, count, first;  // the first row
+    double low, high;                  // objectives
+
+    bool operator<(const Merged& other) const {
+        return number < other.number || (number == other.number && level < other.level);
+    }
+};
+
 struct Sample {
     const Summand* summands;
     std::int64_t count;
-    std::int64_t most;   // rows
+    const char* data;  // the objective
+    std::int64_t stride;
+    std::int32_t dtype;
+    std::int32_t shift;  // bits of a level that are dropped
+    double sign;         // -1 where higher is better
+    std::int64_t most;   // entries, of which one configuration has no more than `most_weight`
     double limit;        // only rows with numbers below this
-    std::int64_t* rows;  // (most + 1,) the lowest, and the next one, which tells where the sample ends
-    double* numbers;     // (most + 1,)
+    std::int64_t room;   // of `found`
+    Merged* found;        // (room,) those of the lowest configurations, and of the next one, where the sample ends
 
     bool is_sound() const {
-        return count >= 0 && most >= 0 &&
+        return count >= 0 && most >= 0 && is_known(dtype) && room >= room_for(most) &&
                std::all_of(summands, summands + count, [](const Summand& one) { return one.is_sound(); });
     }
+    double objective(std::int64_t row) const {  // lower is better
+        double value;
+        load(Column{data, stride, static_cast<Dtype>(dtype)}, row, 1, &value);
+        return value == value ? sign * value : HUGE_VAL;
+    }
+};
+
+// MergedRows by number and level.
+class MergedRows {
+  public:
+    std::vector<Merged> all;
+
+    explicit MergedRows(const Sample& sample) : sample_(sample) { place_all(); }
+
+    void add(const Merged& more) {
+        std::int32_t& place = places_[slot_of(more)];
+        if (place < 0) {
+            place = static_cast<std::int32_t>(all.size());
+            all.push_back(more);
+            if (2 * all.size() > places_.size()) place_all();
+            return;
+        }
+        Merged& own = all[place];
+        own.count += more.count;
+        own.first = std::min(own.first, more.first);
+        own.low = std::min(own.low, more.low);
+        own.high = std::max(own.high, more.high);
+    }
+
+    bool is_full() const { return static_cast<std::int64_t>(all.size()) > settled_ + kept_beside; }
+
+    // Keeps as many as can be of use: those of the lowest configurations, and of the next one, whose number is returned.
+    double drop(double limit) {
+        std::sort(all.begin(), all.end());
+        std::int64_t weight = 0, own = 0;
+        for (std::size_t i = 0; i < all.size() && all[i].number <= limit; ++i) {
+            own = i > 0 && all[i].number == all[i - 1].number ? own + 1 : 0;
+            if (own < most_weight && ++weight > sample_.most) limit = all[i].number;
+        }
+        const Merged beyond{limit, INT64_MAX, 0, 0, 0, 0};
+        all.erase(std::upper_bound(all.begin(), all.end(), beyond), all.end());
+        settled_ = static_cast<std::int64_t>(all.size());
+        place_all();
+        return limit;
+    }
+
+  private:
+    std::size_t slot_of(const Merged& one) const {
+        std::uint64_t key;
+        std::memcpy(&key, &one.number, sizeof key);
+        key = (key + static_cast<std::uint64_t>(one.level)) * 0x9E3779B97F4A7C15u;
+        const std::size_t last = places_.size() - 1;
+        for (std::size_t slot = static_cast<std::size_t>(key >> 32) & last;; slot = (slot + 1) & last) {
+            const std::int32_t place = places_[slot];
+            if (place < 0 || (all[place].number == one.number && all[place].level == one.level)) return slot;
+        }
+    }
+
+    void place_all() {
+        std::size_t size = kept_beside;
+        while (size < 4 * all.size()) size *= 2;
+        places_.assign(size, -1);
+        for (std::size_t i = 0; i < all.size(); ++i) places_[slot_of(all[i])] = static_cast<std::int32_t>(i);
+    }
+
+    const Sample& sample_;
+    std::vector<std::int32_t> places_;
+    std::int64_t settled_ = 0;
 };
 
 // A value, its factor and its weight, for each row of a block.
@@ -134,7 +222,7 @@ class CodedTerms {
 class LowestRows {
   public:
     LowestRows(const Sample& sample, std::int32_t threads)
-        : sample_(sample), limit_(sample.limit), found_(static_cast<std::size_t>(threads)) {
+        : sample_(sample), limit_(sample.limit), found_(static_cast<std::size_t>(threads), MergedRows(sample_)) {
         for (std::int64_t k = 0; k < sample.count; ++k) coded_.emplace_back(sample.summands[k]);
     }
 
@@ -146,10 +234,13 @@ class LowestRows {
             const std::int64_t here = std::min(number_rows, end - first);
             const double limit = limit_.load(std::memory_order_relaxed);
             if (!any_below(limit, first, here, total)) continue;
-            for (std::int64_t i = 0; i < here; ++i)
-                if (total[i] < limit && static_cast<std::int64_t>(levels[first + i]) != none)
-                    found_[thread].emplace_back(total[i], first + i);
-            if (static_cast<std::int64_t>(found_[thread].size()) > sample_.most + kept_beside) drop(found_[thread]);
+            for (std::int64_t i = 0; i < here; ++i) {
+                const std::int64_t row = first + i, level = levels[row];
+                if (!(total[i] < limit) || level == none) continue;
+                const double objective = sample_.objective(row);
+                found_[thread].add(Merged{total[i], level >> sample_.shift, 1, row, objective, objective});
+            }
+            if (found_[thread].is_full()) drop(found_[thread]);
         }
     }
 
@@ -160,20 +251,19 @@ class LowestRows {
         });
     }
 
-    // Writes the lowest rows, in their order; returns how many.
+    // Writes the entries of the lowest configurations, in order; returns how many.
     std::int64_t write() {
-        std::vector<Found>& all = found_[0];
+        MergedRows& together = found_[0];
+        const double limit = limit_;
         for (std::size_t thread = 1; thread < found_.size(); ++thread)
-            all.insert(all.end(), found_[thread].begin(), found_[thread].end());
-        drop(all);
-        std::sort(all.begin(), all.end(), [](const Found& one, const Found& two) { return one.second < two.second; });
-        for (std::size_t i = 0; i < all.size(); ++i) sample_.numbers[i] = all[i].first, sample_.rows[i] = all[i].second;
-        return static_cast<std::int64_t>(all.size());
+            for (const Merged& one : found_[thread].all)
+                if (one.number <= limit) together.add(one);
+        together.drop(limit);
+        std::copy(together.all.begin(), together.all.end(), sample_.found);
+        return static_cast<std::int64_t>(together.all.size());
     }
 
   private:
-    using Found = std::pair<double, std::int64_t>;
-
     bool any_below(double limit, std::int64_t first, std::int64_t rows, double* total) const {
         static const double zeros[number_rows] = {};
         double buffers[terms_at_once][number_rows];
@@ -218,13 +308,8 @@ class LowestRows {
         return buffer;
     }
 
-    // Keeps as many rows as can be of use: the lowest, and the next one.
-    void drop(std::vector<Found>& found) {
-        const std::int64_t kept = sample_.most + 1;
-        if (static_cast<std::int64_t>(found.size()) <= kept) return;
-        std::nth_element(found.begin(), found.begin() + sample_.most, found.end());
-        found.resize(kept);
-        const double highest = found[sample_.most].first;
+    void drop(MergedRows& found) {
+        const double highest = found.drop(limit_);
         for (double limit = limit_; highest < limit && !limit_.compare_exchange_weak(limit, highest);) {
         }
     }
@@ -232,14 +317,15 @@ class LowestRows {
     const Sample sample_;
     std::vector<CodedTerms> coded_;
     std::atomic<double> limit_;
-    std::vector<std::vector<Found>> found_;
+    std::vector<MergedRows> found_;
 };
 
-inline std::int64_t lowest_rows(const Sample& sample, std::int64_t rows, const std::uint8_t* left_out,
-                                std::int32_t threads) {
+template <class Level>
+std::int64_t lowest_rows(const Sample& sample, std::int64_t rows, const Level* levels, std::int64_t none,
+                         std::int32_t threads) {
     Crew crew(threads);
     LowestRows lowest(sample, crew.size());
-    lowest.take_all(crew, rows, left_out, 1);
+    lowest.take_all(crew, rows, levels, none);
     return lowest.write();
 }
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import pedanova as pa
 from pedanova.base.kernel import library as kernel
+from pedanova.counting.arrays import kept_codes
 from pedanova.counting.countable import LARGE, InMemory
 from pedanova.counting.few_rows import SAMPLED, FewRows, configuration_sample
+from pedanova.counting.levels import Levels
 from pedanova.data.observations import Observations
 
 SPACE = {
@@ -68,15 +68,16 @@ def table(rows: np.ndarray, dtype: type, random: np.random.Generator) -> dict[st
     return strided | {"loss": loss}
 
 
-def judged(observed: Observations, monkeypatch: pytest.MonkeyPatch) -> FewRows:
+def judged(observed: Observations, levels: Levels, monkeypatch: pytest.MonkeyPatch) -> FewRows:
     with monkeypatch.context() as patch:
         patch.setattr(kernel, "available", lambda: False)
-        return configuration_sample(observed, "drop")
+        return configuration_sample(observed, kept_codes(observed, levels), levels.count)
 
 
 def check(one: FewRows, judge: FewRows) -> None:
     assert one.below == judge.below
-    for name in ("rows", "draws", "signed"):
+    assert (one.counts is None) == (judge.counts is None)
+    for name in ("rows", "draws", "signed", "levels", "weights", "worst"):
         np.testing.assert_array_equal(getattr(one, name), getattr(judge, name))
 
 
@@ -92,10 +93,12 @@ def test_the_kernel_finds_the_rows_that_numpy_finds(
 ) -> None:
     random = np.random.default_rng(configurations)
     columns = table(order(configurations, runs, random)[:20_000], dtype, random)
-    observed = pa.analyze(columns, "loss", space=SPACE, reading=READING).data.observations
+    data = pa.analyze(columns, "loss", space=SPACE, reading=READING).data
+    observed, levels = data.observations, data.levels
     assert observed is not None
+    one = configuration_sample(observed, kept_codes(observed, levels), levels.count, threads=threads)
     with pytest.MonkeyPatch.context() as patch:
-        check(configuration_sample(observed, "drop", threads=threads), judged(observed, patch))
+        check(one, judged(observed, levels, patch))
 
 
 @pytest.mark.parametrize(
@@ -111,15 +114,6 @@ def test_a_sample_taken_while_counting_is_the_same(
     source = a.data._source
     assert isinstance(source, InMemory)
     assert (source._sample is not None) == kernel.available()
-    check(source.sample(), judged(source.observed, monkeypatch))
-    assert len(source.sample()) <= SAMPLED
-
-
-def test_configurations_with_too_many_rows_for_a_sample_are_noted(tmp_path: Path) -> None:
-    random = np.random.default_rng(0)
-    x, z = random.random((2, 10))
-    columns = {"x": np.repeat(x, 3_000), "z": np.repeat(z, 3_000), "y": random.normal(size=30_000)}
-    pd.DataFrame(columns).to_parquet(tmp_path / "table.parquet")
-    for data, stream in ((columns, None), (str(tmp_path), True)):
-        notes = pa.analyze(data, "y", scan=pa.Scan(stream=stream)).importance().notes
-        assert any("some configurations have more than 2,000 rows each" in note for note in notes)
+    sample = source.sample(a.data.levels)
+    check(sample, judged(source.observed, a.data.levels, monkeypatch))
+    assert len(np.unique(sample.draws)) <= SAMPLED < sample.weights.sum()

@@ -63,6 +63,7 @@ def _tables() -> dict[str, Given]:
     goals = repeated | {"time": repeated["layers"] + random.random(MANY)}
     return {
         "repeats": Given(repeated, SPACE),
+        "many repeats": Given(made(4, 250, 100), SPACE),  # more than a sample may have
         "missing values": Given(gaps, {name: SPACE[name] for name in ("lr", "drop", "optimizer")}),
         "repeats and missing values": Given(without(repeated, "drop", repeated["lr"] > 0.5), SPACE),
         "conditions": Given(without(repeated, "drop", repeated["optimizer"] == "adam"), inner, {"where": "layers > 1"}),
@@ -73,9 +74,9 @@ def _tables() -> dict[str, Given]:
 TABLES = _tables()
 
 
-def idle(seed: int) -> Given:
+def idle(seed: int, runs: int) -> Given:
     """Two parameters without an effect, and runs of one configuration that are alike."""
-    table = made(seed, 600, 10, effect=0.0)
+    table = made(seed, 600, runs, effect=0.0)
     return Given({name: table[name] for name in ("lr", "drop", "loss")}, {name: SPACE[name] for name in ("lr", "drop")})
 
 

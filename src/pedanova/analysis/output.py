@@ -401,7 +401,7 @@ def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
     if rows is None and data.row_sample is not None:
         return {"sample": sample_kept(data.row_sample.few)}
     few = data.configurations if rows is False else None
-    return {} if few is None else {"sample": sample_kept(hidden(few))}
+    return {} if few is None else {"sample": sample_kept(hidden(few, data.rows))}
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:
@@ -414,7 +414,7 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
             source = InMemory(observed, stored.levels.nan, threads)
             return {"observations": observed, "threads": threads, "_source": source}
         if "sample" in kept:
-            return {"_sample": sample_model(stored.tallies, sample_from(kept["sample"], space))}
+            return {"_sample": sample_model(stored.tallies, sample_from(kept["sample"], space, stored.levels))}
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, OverflowError, PedanovaError) as error:

@@ -201,7 +201,7 @@ def count_by_kernel(
         along = None if sample is None else sample.structure
         found = kernel.count_features(*given, sample=along, threads=threads)
         if sample is not None:
-            sample.found = found
+            sample.count = found
     result = {job.name: in_order(total, job) for job, total in zip(jobs, totals, strict=True)}
     return {name: result[name] for name in names}
 

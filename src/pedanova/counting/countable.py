@@ -82,7 +82,7 @@ class Countable(ABC):
         """The individual rows, for methods that need more than counts; None if the rows are not available."""
         return None
 
-    def sample(self) -> FewRows | None:
+    def sample(self, _: Levels, /) -> FewRows | None:
         """A sample of whole configurations, if it is not made while the rows are counted."""
         return None
 
@@ -247,9 +247,9 @@ class InMemory(Countable):
         self._survey = None  # released before counting, because it is as large as the objective
         own = self.observed
         sampled = self._sample is None and len(own) >= LARGE and len(own.space) <= MOST_COMPARED
-        lowest = lowest_rows(own) if sampled and kernel.available() else None
+        lowest = lowest_rows(own, levels.count) if sampled and kernel.available() else None
         tables = count_rows(own, codes, levels.count, sample=lowest, threads=self.threads)
-        if lowest is not None and lowest.found is not None:
+        if lowest is not None and lowest.count is not None:
             self._sample = sample_of(own, lowest)
         rows = int(next(iter(tables.values()))[0].sum())
         return Counts(len(own), rows, tables, None, list(own.notes), own.idle)
@@ -257,9 +257,10 @@ class InMemory(Countable):
     def few(self) -> FewRows:
         return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
 
-    def sample(self) -> FewRows:
+    def sample(self, levels: Levels) -> FewRows:
         if self._sample is None:
-            self._sample = configuration_sample(self.observed, self.nan, threads=self.threads)
+            codes = kept_codes(self.observed, levels, threads=self.threads)
+            self._sample = configuration_sample(self.observed, codes, levels.count, threads=self.threads)
         return self._sample
 
     def describe_outside(self, name: str, parameter: Parameter, /) -> str:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from pedanova.base.files import Attachment
 from pedanova.base.kernel import library as kernel
-from pedanova.base.kernel.lowest import LowestRows, NumberedColumn
+from pedanova.base.kernel.lowest import LEVEL_BITS, WEIGHT, LowestRows, NumberedColumn
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.threads import chunks
+from pedanova.counting.levels import Levels
 from pedanova.data.column import Mask, cells_of, take
 from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
@@ -28,7 +29,8 @@ Bits: TypeAlias = NDArray[np.uint64]
 Value = TypeVar("Value")
 AT_ONCE = 1 << 16  # rows
 MOST_COMPARED = 100  # tables with more parameters are not sampled
-SAMPLED = 2000  # the most rows of a sample that shows repeated configurations
+SAMPLED = 2000  # the most rows of a sample of configurations, where one configuration counts as `WEIGHT` at the most
+COLUMNS = ("signed", "rows", "trials", "draws", "levels", "counts", "worst")
 GOLDEN, FINENESS = 0.6180339887498949, 2.0**20 * 0.7548776662466927
 
 
@@ -43,6 +45,9 @@ class FewRows:
     trials: Reals | None  # (rows,) the trial number, if there is such a column
     designed: bool = False  # whether some trials were proposed by `next_trials`
     draws: Reals | None = None  # (rows,) for a sample of whole configurations: a number from each configuration
+    levels: Indices | None = None  # (rows,) for a sample: the level, from fewer than 2 ** LEVEL_BITS
+    counts: Indices | None = None  # (rows,) for a sample of more rows: how many of a configuration and level are one
+    worst: Reals | None = None  # (rows,) the objective of the worst of these; `signed` is that of the best
     below: float = 1.0  # the sample has all rows whose number is below this
     chance: float | None = None  # for a sample without values: the result of `coincidence`
 
@@ -57,23 +62,23 @@ class FewRows:
     @property
     def is_whole(self) -> bool:
         """Whether all rows are here, with their values."""
-        return self.below >= 1.0 and self.chance is None
+        return self.below >= 1.0 and self.chance is None and self.counts is None
+
+    @property
+    def weights(self) -> Indices:
+        """(rows,) How many rows of the table each one stands for."""
+        return np.ones(len(self), dtype=np.int64) if self.counts is None else self.counts
 
     def __len__(self) -> int:
         return len(self.signed)
 
     def take(self, some: Mask | Indices) -> FewRows:
-        return FewRows(
-            cells={name: column[some] for name, column in self.cells.items()},
-            exact={name: column[some] for name, column in self.exact.items()},
-            signed=self.signed[some],
-            rows=self.rows[some],
-            trials=None if self.trials is None else self.trials[some],
-            designed=self.designed,
-            draws=None if self.draws is None else self.draws[some],
-            below=self.below,
-            chance=self.chance,
-        )
+        taken: dict[str, Any] = {
+            "cells": {name: column[some] for name, column in self.cells.items()},
+            "exact": {name: column[some] for name, column in self.exact.items()},
+        }
+        columns = {name: column[some] for name in COLUMNS if (column := getattr(self, name)) is not None}
+        return replace(self, **(taken | columns))
 
 
 def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
@@ -100,39 +105,74 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
     return (digits * 4096 + powers).astype(np.uint64)
 
 
-def configuration_sample(observed: Observations, nan: NanPolicy, *, most: float = 1.0, threads: int = 1) -> FewRows:
-    """A sample of at most `SAMPLED` counted rows; of each configuration it contains either all rows or none.
+def configuration_sample(
+    observed: Observations, codes: NDArray[Any], levels: int, *, most: float = 1.0, threads: int = 1
+) -> FewRows:
+    """A sample of counted rows; of each configuration it contains either all rows or none.
 
-    Every engine chooses the same rows, and samples of parts are added with `strung_rows`. Only rows whose number from
-    their configuration is below `most` are considered.
+    Rows with the code `levels` are not counted. Of a table with more than `SAMPLED` rows, the rows of a configuration
+    and level are merged. Every engine chooses the same configurations, and samples of parts are added with
+    `strung_rows`. Only rows whose number from their configuration is below `most` are considered.
     """
-    left_out = ~counted_rows(observed, nan)
-    if kernel.available():
-        lowest = lowest_rows(observed, most)
-        lowest.take(left_out, threads)
-        return sample_of(observed, lowest)
-    draws = np.where(left_out, np.nan, draws_of(observed))
+    if kernel.available() and len(codes) > SAMPLED:
+        lowest = lowest_rows(observed, levels, most)
+        lowest.take(codes, levels, threads)
+        few = sample_of(observed, lowest)
+        if few is not None:
+            return few
+    return bounded(rows_below(observed, codes, levels, most))
+
+
+def rows_below(observed: Observations, codes: NDArray[Any], levels: int, most: float) -> FewRows:
+    """The counted rows whose number is below `most`, by NumPy."""
+    draws = np.where(codes == levels, np.nan, draws_of(observed))
     rows = np.flatnonzero(draws < most)
-    return bounded(replace(few_rows(observed, rows), draws=draws[rows], below=most))
+    own = codes[rows].astype(np.int64) >> shift_of(levels)
+    return replace(few_rows(observed, rows), draws=draws[rows], levels=own, below=most)
 
 
-def lowest_rows(observed: Observations, most: float = 1.0) -> LowestRows:
+def shift_of(levels: int) -> int:
+    """The number of bits of a level that samples ignore."""
+    return max(0, (levels - 1).bit_length() - LEVEL_BITS)
+
+
+def lowest_rows(observed: Observations, levels: int, most: float = 1.0) -> LowestRows:
     """What the kernel needs to find the rows of a sample."""
-    names = enumerate(sorted(observed.space), start=1)
-    return LowestRows([_numbered(observed, name, place) for place, name in names], SAMPLED, most)
+    columns = [_numbered(observed, name, place) for place, name in enumerate(sorted(observed.space), start=1)]
+    return LowestRows(columns, observed.ranked, sign_of(observed.direction), shift_of(levels), SAMPLED, most)
 
 
-def sample_of(observed: Observations, lowest: LowestRows) -> FewRows:
-    rows, draws = lowest.result()
-    return bounded(replace(few_rows(observed, rows), draws=draws, below=lowest.limit))
+def sample_of(observed: Observations, lowest: LowestRows) -> FewRows | None:
+    """The sample that the kernel found; None if it is all rows of a small table, which are not merged."""
+    found = lowest.found
+    if lowest.limit >= 1.0 and found["count"].sum() <= SAMPLED:
+        return None
+    few = replace(few_rows(observed, found["first"]), draws=found["number"], levels=found["level"], below=lowest.limit)
+    return bounded(replace(few, signed=found["low"], worst=found["high"], counts=found["count"]))
 
 
 def bounded(few: FewRows) -> FewRows:
-    """The part of a sample that has at most `SAMPLED` rows."""
-    if few.draws is None or len(few) <= SAMPLED:
+    """The part of a sample that is small enough, with the rows of a configuration and level merged."""
+    whole = few.counts is None and few.below >= 1.0 and len(few) <= SAMPLED
+    if few.draws is None or few.levels is None or whole or not len(few):
         return few
-    below = float(np.partition(few.draws, SAMPLED)[SAMPLED])
-    return replace(few.take(few.draws < below), below=below)
+    few = few.take(np.lexsort((few.signed, few.levels, few.draws)))
+    draws, levels, worst = (np.asarray(one) for one in (few.draws, few.levels, few.worst))
+    starts = np.flatnonzero(np.append(True, (draws[1:] != draws[:-1]) | (levels[1:] != levels[:-1])))
+    few = replace(
+        few.take(starts),
+        counts=np.add.reduceat(few.weights, starts),
+        worst=np.maximum.reduceat(few.signed if few.worst is None else worst, starts),
+        rows=np.minimum.reduceat(few.rows, starts),
+        trials=None if few.trials is None else np.minimum.reduceat(few.trials, starts),
+    )
+    draws = draws[starts]
+    light = draws[WEIGHT:] != draws[:-WEIGHT]  # a configuration counts as `WEIGHT` rows at the most
+    weighed = np.append(draws[:WEIGHT], draws[WEIGHT:][light])
+    if len(weighed) <= SAMPLED:
+        return few
+    below = float(weighed[SAMPLED])
+    return replace(few.take(np.arange(np.searchsorted(draws, below))), below=below)
 
 
 def factors_of(parameter: Parameter) -> tuple[float, ...]:
@@ -200,32 +240,34 @@ def _numbered(observed: Observations, name: str, place: int = 0) -> NumberedColu
     return NumberedColumn(kernel.usable(values), factors, weight_of(place), missing, gap, table)
 
 
-def coincidence(few: FewRows) -> float:
-    """The probability that two different configurations have the same values in all columns, if columns are
-    independent; from pairs of rows of a sample."""
+def coincidence(few: FewRows, every: int) -> float:
+    """The probability that two rows have the same values in all columns, if columns are independent.
+
+    It is estimated from a sample of `every` rows, of which two have the same configuration more often than two others.
+    """
     if few.chance is not None or few.draws is None:
         return few.chance or 0.0
-    own = pairs_of(few.draws)
-    apart = len(few) ** 2 - own
-    same = 1.0
+    many, own = int(few.weights.sum()), pairs_of(few.draws, few.weights)
+    twice, same = own / (many * every), 1.0
     for name, cells in few.cells.items():
-        values = few.exact.get(name, cells)
-        same *= max(pairs_of(values) - own, 0.0) / max(apart, 1)  # runs may differ where they were rounded
+        pairs = pairs_of(few.exact.get(name, cells), few.weights)  # runs may differ where they were rounded
+        same *= twice + (1.0 - twice) * max(pairs - own, 0.0) / max(many**2 - own, 1)
     return same
 
 
-def pairs_of(values: NDArray[Any]) -> float:
+def pairs_of(values: NDArray[Any], counts: Indices) -> float:
     """The number of pairs of rows with equal values; a pair may be the same row twice."""
-    ordered = np.sort(values)  # `np.unique` takes three times as long for integers
-    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
-    counts = np.diff(ends, prepend=-1, append=len(ordered) - 1).astype(np.float64)
-    return float(counts @ counts)
+    order = np.argsort(values)
+    ordered = values[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    many = np.add.reduceat(counts[order], starts).astype(np.float64)
+    return float(many @ many)
 
 
-def hidden(few: FewRows) -> FewRows:
-    """The same sample without values: only the objectives, and a number for each configuration."""
+def hidden(few: FewRows, every: int) -> FewRows:
+    """The same sample of `every` rows without values: only objectives, and a number for each configuration."""
     cells = {name: np.zeros(len(few), dtype=np.int32) for name in few.cells}
-    return replace(few, cells=cells, exact={}, trials=None, chance=coincidence(few))
+    return replace(few, cells=cells, exact={}, trials=None, chance=coincidence(few, every))
 
 
 def lower_is_better(observed: Observations, rows: Indices) -> Reals:
@@ -241,13 +283,13 @@ def sample_kept(few: FewRows) -> Attachment:
         arrays[f"cells {i}"] = cells
         if name in few.exact:
             arrays[f"exact {i}"] = few.exact[name]
-    more = {"trials": few.trials, "draws": few.draws}
+    more = {"trials": few.trials, "draws": few.draws, "counts": few.counts, "worst": few.worst}
     arrays |= {name: own for name, own in more.items() if own is not None}
     return Attachment({"rows": len(few), "designed": few.designed, "below": few.below, "chance": few.chance}, arrays)
 
 
-def sample_from(attachment: Attachment, space: Space) -> FewRows:
-    """Read and check the section that `sample_kept` made."""
+def sample_from(attachment: Attachment, space: Space, levels: Levels) -> FewRows:
+    """Read and check the section that `sample_kept` made; files of older releases have no `counts`."""
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
     if any(array.shape != (rows,) or array.dtype.kind not in "iuf" for array in arrays.values()):
@@ -258,14 +300,21 @@ def sample_from(attachment: Attachment, space: Space) -> FewRows:
             raise FormatError(f"has values outside the domain of {name!r}")
     exact = {name: arrays[f"exact {i}"].astype(np.uint64) for i, name in enumerate(space) if f"exact {i}" in arrays}
     signed = arrays["signed"].astype(np.float64)
-    if np.isnan(signed).any():
+    counts, worst = arrays.get("counts"), arrays.get("worst", signed)
+    if np.isnan(signed).any() or not np.all(worst >= signed):
         raise FormatError("has rows without an objective")
+    if counts is not None and (counts.dtype.kind == "f" or counts.min(initial=1) < 1):
+        raise FormatError("has rows that stand for less than one row")
     below, chance = float(about["below"]), about["chance"]
     draws = arrays["draws"].astype(np.float64)
     if not np.all((draws >= 0.0) & (draws < below)):
         raise FormatError("has numbers of configurations outside their range")
     few = FewRows(cells, exact, signed, np.arange(rows), arrays.get("trials"), bool(about["designed"]))
-    return replace(few, draws=draws, below=below, chance=None if chance is None else float(chance))
+    codes = np.minimum(np.searchsorted(levels.boundaries, signed, side="right"), levels.count - 1)
+    few = replace(few, draws=draws, levels=codes >> shift_of(levels.count), below=below)
+    if counts is not None:
+        few = replace(few, counts=counts.astype(np.int64), worst=worst.astype(np.float64))
+    return bounded(replace(few, chance=None if chance is None else float(chance)))
 
 
 def strung_rows(parts: Iterable[FewRows]) -> FewRows:
@@ -273,11 +322,15 @@ def strung_rows(parts: Iterable[FewRows]) -> FewRows:
     parts = list(parts)
     below = min(part.below for part in parts)
     parts = [part if part.draws is None or part.below == below else part.take(part.draws < below) for part in parts]
+    chances = [part.chance for part in parts if part.chance is not None]
+    merged = any(part.counts is not None for part in parts)
     filled = [part for part in parts if len(part)] or parts[:1]
     first = filled[0]
-    numbered = all(part.trials is not None for part in filled)
-    drawn = all(part.draws is not None for part in filled)
-    chances = [part.chance for part in filled if part.chance is not None]
+
+    def strung(of: Callable[[FewRows], NDArray[Any] | None]) -> Any:
+        arrays = [column for part in filled if (column := of(part)) is not None]
+        return np.concatenate(arrays) if len(arrays) == len(filled) else None
+
     together = FewRows(
         cells={name: np.concatenate([part.cells[name] for part in filled]) for name in first.cells},
         exact={
@@ -285,12 +338,15 @@ def strung_rows(parts: Iterable[FewRows]) -> FewRows:
             for name in first.exact
             if all(name in part.exact for part in filled)
         },
-        signed=np.concatenate([part.signed for part in filled]),
+        signed=strung(lambda part: part.signed),
         rows=np.arange(sum(map(len, filled))),
-        trials=np.concatenate([part.trials for part in filled if part.trials is not None]) if numbered else None,
+        trials=strung(lambda part: part.trials),
         designed=any(part.designed for part in parts),
-        draws=np.concatenate([part.draws for part in filled if part.draws is not None]) if drawn else None,
+        draws=strung(lambda part: part.draws),
+        levels=strung(lambda part: part.levels),
+        counts=strung(lambda part: part.weights) if merged else None,
+        worst=strung(lambda part: part.signed if part.worst is None else part.worst) if merged else None,
         below=below,
-        chance=max(chances) if chances else None,
+        chance=max(chances, default=None),
     )
     return bounded(together)

@@ -107,8 +107,8 @@ class Rescan(Countable):
             return None
         return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows, to fit a model")
 
-    def sample(self) -> FewRows | None:
-        return None if self.engine is None else sample_in_engine(self.engine, self.plan, self.look.kept)
+    def sample(self, levels: Levels) -> FewRows | None:
+        return None if self.engine is None else sample_in_engine(self.engine, self.plan, levels, self.look.kept)
 
     def _gather_kept(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         """The same as `_gather`, from the objectives that the first reading kept."""

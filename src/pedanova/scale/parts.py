@@ -162,7 +162,8 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
         if len(plan.space) <= MOST_COMPARED:
             most = 1.0 if total.sample is None else total.sample.below
             trials = trial_numbers(observed.table, len(observed), ordered=False)
-            sample = configuration_sample(replace(observed, trials=trials), plan.nan, most=most, threads=threads)
+            own = replace(observed, trials=trials)
+            sample = configuration_sample(own, codes, levels.count, most=most, threads=threads)
         total.add(Counts(len(observed), rows, {}, moments, list(observed.notes), observed.idle, sample))
     total.tables.update(running.take())  # every batch of a part has all its columns
     return total

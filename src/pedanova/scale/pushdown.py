@@ -11,10 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.counting.few_rows import GOLDEN, SAMPLED, FewRows, configuration_sample, factors_of, mixed_draws
+from pedanova.counting.arrays import kept_codes
+from pedanova.counting.few_rows import (
+    GOLDEN,
+    SAMPLED,
+    FewRows,
+    bounded,
+    configuration_sample,
+    factors_of,
+    mixed_draws,
+    rows_below,
+)
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts, Moments, centres_of, powers_of
 from pedanova.data.column import cells_of
+from pedanova.data.observations import Observations
+from pedanova.data.records import Records
 from pedanova.data.trials import trial_numbers
 from pedanova.errors import Arg, QueryError, Word
 from pedanova.scale.parts import Plan, conditional, observe
@@ -27,6 +39,7 @@ from pedanova.space.parameters import Float, Int, Parameter
 Table = list[NDArray[Any]]  # counts and sums, both (levels, cells + 2)
 LEVEL, VALUE, ROWS = "pedanova_level", "pedanova_value", "pedanova_rows"
 SUM, SQUARE = "pedanova_sum", "pedanova_square"
+LOW, HIGH, GONE = "pedanova_low", "pedanova_high", "pedanova_gone"
 ODD = {"pedanova_plus": np.inf, "pedanova_minus": -np.inf, "pedanova_nan": np.nan}  # objectives with separate counts
 
 
@@ -159,24 +172,48 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
     return [counts, sums]
 
 
-def sample_in_engine(frame: Any, plan: Plan, rows: int) -> FewRows:
-    """The rows of a sample of whole configurations; the engine computes the number of each row and selects by it."""
-    number = literal_of(frame)
+def sample_in_engine(frame: Any, plan: Plan, levels: Levels, rows: int) -> FewRows:
+    """A sample of whole configurations; the engine computes the number of each row, selects by it and merges rows."""
+    number, objective = literal_of(frame), nw.col(plan.objective).cast(nw.Float64)
     columns = [
         (_value(name, plan.space[name]), factors_of(plan.space[name]) or (GOLDEN,)) for name in sorted(plan.space)
     ]
     draws = mixed_draws(columns, lambda scaled: scaled.floor().cast(nw.Float64), number)
-    lazy: Any = nw.from_native(frame).lazy().with_columns(draws.alias(VALUE))
+    made = {VALUE: draws, LEVEL: level_of(frame, plan.objective, levels), GONE: is_odd(objective, np.nan)}
+    lazy: Any = nw.from_native(frame).lazy().with_columns(*(one.alias(name) for name, one in made.items()))
     limit = 2.0 * SAMPLED / max(rows, 1)
     while True:
         some = lazy if limit >= 1.0 else lazy.filter(nw.col(VALUE) < number(limit))
-        records = read_frame(some.select(*plan.needs).collect("pyarrow").to_native())
-        observed = observe(records, plan)
-        trials = trial_numbers(observed.table, len(observed), ordered=False)
-        few = configuration_sample(replace(observed, trials=trials), plan.nan, most=min(limit, 1.0))
-        if limit >= 1.0 or few.below < limit:
-            return few
+        few = merged_rows(some, plan, levels, min(limit, 1.0))
+        if few.below < 1.0 or few.weights.sum() > SAMPLED:
+            if limit >= 1.0 or few.below < limit:
+                return few
+        elif limit >= 1.0:  # rows of a small table are not merged
+            observed = _observed(read_frame(lazy.select(*plan.needs).collect("pyarrow").to_native()), plan)
+            return configuration_sample(observed, kept_codes(observed, levels), levels.count)
         limit *= 8.0
+
+
+def merged_rows(lazy: Any, plan: Plan, levels: Levels, most: float) -> FewRows:
+    """The sample of the rows of a query; the engine merges those of a configuration and level."""
+    keys, goal = (*plan.space, LEVEL, GONE), nw.col(plan.objective).cast(nw.Float64)
+    others = [nw.col(name).min() for name in plan.needs if name not in {*plan.space, plan.objective}]
+    ends = goal.min().alias(LOW), goal.max().alias(HIGH)
+    groups = lazy.group_by(*keys).agg(nw.len().alias(ROWS), *ends, *others).collect("pyarrow")
+    columns = dict(read_frame(groups.to_native()).columns)
+    counts, low, high = (columns.pop(key) for key in (ROWS, LOW, HIGH))
+    best, worst = (low, high) if plan.sign > 0 else (high, low)
+    columns = {name: columns[name] for name in plan.needs if name in columns}
+    columns[plan.objective] = replace(best, name=plan.objective)
+    observed = _observed(Records(columns), plan)
+    few = rows_below(observed, kept_codes(observed, levels), levels.count, most)
+    last = np.where(worst.absent(), np.inf, plan.sign * worst.values)[few.rows]
+    return bounded(replace(few, counts=counts.values[few.rows].astype(np.int64), worst=last))
+
+
+def _observed(records: Records, plan: Plan) -> Observations:
+    observed = observe(records, plan)
+    return replace(observed, trials=trial_numbers(observed.table, len(observed), ordered=False))
 
 
 def _value(name: str, parameter: Parameter) -> Any:

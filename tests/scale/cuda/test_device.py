@@ -227,11 +227,12 @@ def test_the_sample_of_configurations_is_the_same_as_in_memory(order, configurat
     loss[::7] = np.nan
     space = Space({name: PARAMETERS[name] for name in columns})
     own = {name: laid_out(column, form) for name, column in columns.items()}
-    there = DeviceTable("loss", "minimize", "drop", space, own, laid_out(loss, form)).sample()
-    here = pa.analyze({**columns, "loss": loss}, "loss", space=space).data.configurations
+    data = pa.analyze({**columns, "loss": loss}, "loss", space=space).data
+    there = DeviceTable("loss", "minimize", "drop", space, own, laid_out(loss, form)).sample(data.levels)
+    here = data.configurations
     assert here is not None
     assert there.below == here.below
-    for one in ("draws", "signed"):
+    for one in ("draws", "signed", "levels", "weights"):
         np.testing.assert_array_equal(getattr(there, one), getattr(here, one))
 
 

@@ -23,6 +23,8 @@ from pedanova.errors import PedanovaError
 
 ENTRY = np.dtype([("count", np.float64), ("sum", np.float64)])
 MOMENT = np.dtype([("count", np.int64), ("sum", np.float64), ("square", np.float64)])
+MERGED = np.dtype("f8, i8, i8, i8, f8, f8")
+MERGED.names = "number", "level", "count", "first", "low", "high"
 DTYPES = {
     np.dtype(name): code for code, name in enumerate(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 } | {np.dtype(bool): 6}
@@ -36,7 +38,7 @@ SIGNATURES: dict[str, list[Any]] = {
     "all_finite": [*_column, _int64, _int32],
     "assign_levels": [*_column, _double, _int64, _pointer, _int64, _int64, _int32, _pointer, _int32],
     "count_features": [_pointer, _int64, _int64, _int32, _pointer, _int64, *_column, _pointer, _int32],
-    "lowest_rows": [_pointer, _int64, _pointer, _int32],
+    "lowest_rows": [_pointer, _int64, _int32, _pointer, _int64, _int32],
     "split_table": [_pointer, _int64, _pointer, _pointer],
     "code_feature": [_pointer, _int64, _pointer, _pointer],
     "count_pairs": [_pointer, _pointer, _int64, _int64, _int64, _int64, _pointer],
@@ -94,15 +96,20 @@ class Summand(ctypes.Structure):
 
 
 class Sample(ctypes.Structure):
-    """The C++ structure of sample.hpp for the rows with the lowest numbers."""
+    """The C++ structure of sample.hpp for the configurations with the lowest numbers."""
 
     _fields_ = (
         ("summands", _pointer),
         ("count", _int64),
+        ("data", _pointer),
+        ("stride", _int64),
+        ("dtype", _int32),
+        ("shift", _int32),
+        ("sign", _double),
         ("most", _int64),
         ("limit", _double),
-        ("rows", _pointer),
-        ("numbers", _pointer),
+        ("room", _int64),
+        ("found", _pointer),
     )
 
 
@@ -183,7 +190,7 @@ def own_face() -> dict[str, str]:
     for one in STRUCTURES:
         face |= {f"{one.__name__}.{name}": str(getattr(one, name).offset) for name, _ in one._fields_}
         face[one.__name__] = str(ctypes.sizeof(one))
-    return face
+    return face | {"Merged": str(MERGED.itemsize)}
 
 
 def disagreements(face: str) -> list[str]:
@@ -268,7 +275,7 @@ def count_features(
 
     `places` has one output for each column: two new arrays (counts, sums), or an array of type `ENTRY`, whose counts
     and sums are increased. Levels are 0 to `count - 1`. Rows with the level `count` are left out; their output is
-    undefined. The result is the number of rows of `sample`, which is taken in the same pass.
+    undefined. The result is the number of entries of `sample`, which is taken in the same pass.
     """
     features = (Feature * len(placed))(*(one.feature(slice(0, len(levels))) for one in placed))
     for feature, place in zip(features, places, strict=True):

@@ -1,4 +1,4 @@
-"""The rows with the lowest numbers, where the number of a row follows from its values: src/kernel/sample.hpp."""
+"""The configurations with the lowest numbers, which follow from the values of a row: src/kernel/sample.hpp."""
 
 from __future__ import annotations
 
@@ -41,29 +41,41 @@ class NumberedColumn:
         return kernel.Summand(data, stride, dtype, looked_up, *tables, size, self.gap, first, second, self.weight)
 
 
+WEIGHT, LEVEL_BITS = 10, 6  # `most_weight` and `level_bits` of sample.hpp
+
+
 @dataclass(slots=True, eq=False)
 class LowestRows:
-    """The `most` rows with the lowest numbers below `limit`, and the next one; found while rows are counted."""
+    """The rows of the configurations with the lowest numbers below `limit`, counted by level; see `FewRows`.
+
+    The configurations have `most` entries together, where one counts as `WEIGHT` at the most. The next configuration is
+    found, too. `objective`, multiplied by `sign`, is lower for better rows; of levels, `shift` bits are dropped.
+    """
 
     columns: Sequence[NumberedColumn]
+    objective: NDArray[Any]
+    sign: float
+    shift: int
     most: int
     limit: float
-    found: int | None = None  # rows; None before the rows were read
+    count: int | None = None  # entries; None before the rows were read
     structure: kernel.Sample = field(init=False)
-    _arrays: tuple[Any, NDArray[np.int64], NDArray[np.float64]] = field(init=False)
+    _arrays: tuple[Any, NDArray[Any], NDArray[Any]] = field(init=False)
 
     def __post_init__(self) -> None:
         summands = (kernel.Summand * max(1, len(self.columns)))(*(column.summand() for column in self.columns))
-        rows, numbers = np.empty(self.most + 1, dtype=np.int64), np.empty(self.most + 1)
-        self._arrays = summands, rows, numbers
-        places = kernel.address(rows), kernel.address(numbers)
-        self.structure = kernel.Sample(ctypes.addressof(summands), len(self.columns), self.most, self.limit, *places)
+        objective = kernel.usable(self.objective)
+        found = np.empty(((self.most // WEIGHT + 2) << LEVEL_BITS) + self.most, dtype=kernel.MERGED)
+        self._arrays = summands, objective, found
+        head = ctypes.addressof(summands), len(self.columns), *kernel.column_of(objective)
+        tail = self.most, self.limit, len(found), kernel.address(found)
+        self.structure = kernel.Sample(*head, self.shift, self.sign, *tail)
 
-    def take(self, left_out: NDArray[np.bool_], threads: int) -> None:
-        """Find the rows in a pass of their own."""
-        self.found = kernel.call("lowest_rows", self.structure, len(left_out), left_out, threads)
+    def take(self, codes: NDArray[Any], levels: int, threads: int) -> None:
+        """Find the rows in a pass of their own; rows with the code `levels` are left out."""
+        self.count = kernel.call("lowest_rows", self.structure, len(codes), codes.itemsize, codes, levels, threads)
 
-    def result(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The rows, in their order, and their numbers."""
-        _, rows, numbers = self._arrays
-        return rows[: self.found], numbers[: self.found]
+    @property
+    def found(self) -> NDArray[Any]:
+        """Entries of the type `MERGED`, by number and level."""
+        return self._arrays[2][: self.count]

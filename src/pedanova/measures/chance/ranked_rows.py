@@ -62,6 +62,7 @@ class RankedRows:
     signed: Reals  # (rows,) the objective, lower is better
     rows: Indices  # (rows,) which row of the table each one is
     trials: Reals | None  # (rows,) number of the trial, where the order of the trials is known
+    weights: Indices  # (rows,) how many rows of the table each one stands for
     designed: bool = False  # whether some trials were proposed by `next_trials`
 
     def __len__(self) -> int:
@@ -70,7 +71,8 @@ class RankedRows:
     @cached_property
     def distinct(self) -> tuple[Indices, Indices, Indices]:
         """The first row of each configuration, the configuration of each row, the number of rows per configuration."""
-        return np.unique(self.keys, return_index=True, return_inverse=True, return_counts=True)[1:]
+        first, owner = np.unique(self.keys, return_index=True, return_inverse=True)[1:]
+        return first, owner, np.bincount(owner, weights=self.weights).astype(np.int64)
 
     def without(self, names: Collection[str]) -> RankedRows:
         """The same rows, with the parameters `names` treated as if they did not vary."""
@@ -95,7 +97,8 @@ def ranked_rows(space: Space, few: FewRows) -> RankedRows:
     trials = few.order
     order = np.lexsort((np.zeros(len(few.rows)) if trials is None else trials, keys, few.signed))
     columns = places[order], keys[order], few.signed[order], few.rows[order]
-    return RankedRows(arrangement, *columns, None if trials is None else trials[order], few.designed)
+    own = None if trials is None else trials[order]
+    return RankedRows(arrangement, *columns, own, few.weights[order], few.designed)
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note, added, in_order
 from pedanova.base.threads import RESULTS, digest_of
-from pedanova.counting.arrays import sum_moments
+from pedanova.counting.arrays import kept_codes, sum_moments
 from pedanova.counting.contrasts import (
     Codes,
     Contrast,
@@ -31,7 +31,7 @@ from pedanova.counting.contrasts import (
     slices_of,
 )
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
-from pedanova.counting.few_rows import MOST_COMPARED, FewRows, counted_rows, few_rows, strung_rows
+from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sample, counted_rows, few_rows, strung_rows
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
@@ -146,7 +146,7 @@ class TrialData:
             return self._sample if len(self._sample.few) >= FEWEST_ROWS else None
         if self._source is None or len(self.tallies) > MOST_COMPARED or self.row_model is not None:
             return None
-        few = self._source.sample()
+        few = self._source.sample(self.levels)
         return None if few is None or len(few) < FEWEST_ROWS else sample_model(self.tallies, few)
 
     @property
@@ -155,13 +155,7 @@ class TrialData:
         if self._sample is not None:
             return self._sample.few
         known = self._source is not None and len(self.tallies) <= MOST_COMPARED
-        return self._source.sample() if known else None  # type: ignore[union-attr]
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether single configurations have more rows than a sample may have, so that repeats cannot be corrected."""
-        few = None if self.row_model is not None else self.configurations
-        return few is not None and few.below < 1.0 and len(few) < FEWEST_ROWS
+        return self._source.sample(self.levels) if known else None  # type: ignore[union-attr]
 
     @cached_property
     def row_draw(self) -> RowModel:
@@ -246,10 +240,16 @@ class TrialData:
     def sample_of(self, mask: Mask) -> RowModel | None:
         """The rows of `row_sample` that are in `mask`; None without a sample, or if there are too few such rows."""
         sample, many = self.row_sample, int(np.count_nonzero(mask))
-        some = None if sample is None else mask[sample.few.rows]
-        if sample is None or some is None or many <= most_rows(self.space) or np.count_nonzero(some) < FEWEST_ROWS:
+        if sample is None or many <= most_rows(self.space):
             return None
-        return RowModel(self.space, sample.few.take(some), sampled_from=many).with_dependence_of(sample)
+        few = sample.few.take(mask[sample.few.rows])
+        if np.any(few.weights > 1) and not mask.all():  # not all of these rows need be in the mask
+            observed = replace(self.observed(), keep=mask)
+            codes = kept_codes(observed, self.levels, threads=self.threads)
+            few = configuration_sample(observed, codes, self.levels.count, threads=self.threads)
+        if len(few) < FEWEST_ROWS:
+            return None
+        return RowModel(self.space, few, sampled_from=many).with_dependence_of(sample)
 
     def goal_plane(
         self, target: object = DEFAULT.target, region: object = DEFAULT.region, axes: tuple[int, int] = (0, 1)

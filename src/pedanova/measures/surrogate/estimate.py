@@ -15,7 +15,6 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import RESULTS, digest_of, one_thread
 from pedanova.counting.contrasts import Contrast, few_rows_note, query_notes
-from pedanova.counting.few_rows import SAMPLED
 from pedanova.data.column import Mask
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet
 from pedanova.errors import Arg, QueryError, TooFewRowsError, listed
@@ -559,22 +558,13 @@ def answer(query: ResolvedQuestion) -> Importances:
         notes += [] if of_space else query.notes
         notes += [*([] if query.samples is not None else few_rows_note(rows[0].n_target)), *result.notes]
         notes += [] if of_space else sparse_notes(query.contrasts)
-        notes += query.shown.repeats.notes() if query.shown is not None else crowded_notes(query.data)
+        notes += query.shown.repeats.notes() if query.shown is not None else []
         notes += never_notes([row.name for row in rows if not row.varied])
         notes += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
         notes += sum_notes(rows, copies) if query.baseline == "region" else []
         notes += sampler_check_notes(query, result)
     shown = query.baseline, tuple(notes), result.estimator, query.whole and not query.brief
     return Importances(rows, *query.in_words, *shown, trials, copies)  # type: ignore[arg-type]
-
-
-def crowded_notes(data: Any) -> list[Note]:
-    """A warning if single configurations have so many rows that a sample shows too few configurations."""
-    if not data.is_crowded:
-        return []
-    words = f"some configurations have more than {SAMPLED:,} rows each; rows of one configuration are treated as "
-    words += "independent, so intervals are too narrow; use their means: "
-    return [Note("doubt", words, Arg("repeats", "mean"))]
 
 
 def density_answer(query: ResolvedQuestion, names: Collection[str] | None = None) -> dict[str, Densities]:

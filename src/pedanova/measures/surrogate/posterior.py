@@ -380,10 +380,13 @@ class ObjectiveRanks:
     parts: Reals  # (values,) part of the space up to here, as the rows represent it
 
     @classmethod
-    def of(cls, signed: Reals, weights: Reals | None = None) -> ObjectiveRanks:
-        """The ranks of rows, given their objectives; `weights` are the volumes of the space around the rows."""
-        values, places, counts = np.unique(signed, return_inverse=True, return_counts=True)
-        rows = np.cumsum(counts)
+    def of(cls, signed: Reals, weights: Reals | None = None, counts: Indices | None = None) -> ObjectiveRanks:
+        """The ranks of rows, given their objectives; `weights` are the volumes of the space around the rows.
+
+        If each one stands for several rows, `counts` says for how many.
+        """
+        values, places = np.unique(signed, return_inverse=True)
+        rows = np.cumsum(np.bincount(places, weights=counts).astype(np.int64))
         mass = rows.astype(np.float64) if weights is None else np.cumsum(np.bincount(places, weights=weights))
         return cls(values, rows, mass / mass[-1])
 

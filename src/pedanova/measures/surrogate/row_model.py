@@ -109,7 +109,7 @@ class RowModel:
 
     @cached_property
     def ranks(self) -> ObjectiveRanks:
-        return ObjectiveRanks.of(self.few.signed)
+        return ObjectiveRanks.of(self.few.signed, counts=self.few.counts)
 
     @cached_property
     def dependence(self) -> Dependence:
@@ -126,16 +126,19 @@ class RowModel:
 
     @cached_property
     def repeats(self) -> Repeats:
-        rows = self.rows
-        count = exact = int(self.owner.max(initial=-1)) + 1
+        rows, few = self.rows, self.few
+        inside, count, same = int(few.weights.sum()), int(self.owner.max(initial=-1)) + 1, 0
         if count < len(rows):
-            exact = len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
-        every = self.sampled_from or len(rows)
-        if self.few.draws is not None:  # from each configuration, all rows are in the sample
-            again = is_excess(pairs_of(self.few.draws) - len(rows), coincidence(self.few) * len(rows) * every)
+            same = len(rows) - len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
+        if few.counts is not None:
+            same += int((few.counts - 1)[few.signed == few.worst].sum())
+        every = self.sampled_from or inside
+        if few.draws is not None:  # from each configuration, all rows are in the sample
+            pairs = pairs_of(few.draws, few.weights) - inside
+            again = is_excess(pairs, coincidence(few, every) * inside * every)
         else:
-            again = count < len(rows) and has_excess_repeats(configurations_of(rows))
-        many, same = (round(one * every / len(rows)) for one in (count, len(rows) - exact))
+            again = count < inside and has_excess_repeats(configurations_of(rows))
+        many, same = (round(one * every / inside) for one in (count, same))
         return Repeats(every, many, same, again, self.sampled_from is not None)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
@@ -145,9 +148,11 @@ class RowModel:
         """
         if not self.repeats.clustered:
             return 1.0
-        inside = target[region].astype(np.float64)
-        sums = np.bincount(self.owner[region], weights=inside - inside.mean())
-        return max(1.0, float(sums @ sums) / max(float(inside.sum() * (1.0 - inside.mean())), 1e-9))
+        inside, weights = target[region].astype(np.float64), self.rows.weights[region]
+        many = float(inside @ weights)
+        part = many / max(int(weights.sum()), 1)
+        sums = np.bincount(self.owner[region], weights=(inside - part) * weights)
+        return max(1.0, float(sums @ sums) / max(many * (1.0 - part), 1e-9))
 
     # --- the model ---------------------------------------------------------------------------------
 
@@ -285,8 +290,9 @@ class RowModel:
 
     def between(self, span: RankRange) -> Mask:
         """(rows,) Which rows lie in a range of ranks."""
-        places = np.arange(len(self.rows))
-        return (places >= self.ranks.rows_of(span[0])) & (places < self.ranks.rows_of(span[1]))
+        weights = self.rows.weights
+        before = np.cumsum(weights) - weights
+        return (before >= self.ranks.rows_of(span[0])) & (before < self.ranks.rows_of(span[1]))
 
     def tested(self, target: Mask, region: Mask, *, certain: bool, blocks: bool, seed: int) -> PValues:
         """p-values by permutation; a conditional parameter is tested among the rows where it has a value."""

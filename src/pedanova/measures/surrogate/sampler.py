@@ -53,7 +53,7 @@ class Configurations:
 def configurations_of(rows: RankedRows) -> Configurations:
     first, owner, repeats = rows.distinct
     # Sums of whole numbers are exact, and so equal means are equal numbers.
-    means = np.bincount(owner, weights=doubled_ranks(rows.signed)) / repeats
+    means = np.bincount(owner, weights=doubled_ranks(rows.signed) * rows.weights) / repeats
     levels = np.unique(means, return_inverse=True)[1]
     return Configurations(rows.arrangement, rows.places[first], levels, repeats, owner, rows.signed, rows.trials)
 
@@ -138,11 +138,10 @@ def grouped(grid: Grid, places: Places) -> NDArray[np.int64]:
 
 def has_excess_repeats(configurations: Configurations) -> bool:
     """Whether configurations are repeated more often than in a random search with independent columns."""
-    rows = len(configurations.owner)
-    pairs = float((configurations.repeats * (configurations.repeats - 1)).sum()) / 2.0
-    same = 1.0
-    for column in configurations.places[configurations.owner][:, : configurations.arrangement.varying].T:
-        same *= float(((np.bincount(column) / rows) ** 2).sum())
+    repeats, rows, same = configurations.repeats, int(configurations.repeats.sum()), 1.0
+    pairs = float((repeats * (repeats - 1)).sum()) / 2.0
+    for column in configurations.places[:, : configurations.arrangement.varying].T:
+        same *= float(((np.bincount(column, weights=repeats) / rows) ** 2).sum())
     return is_excess(2.0 * pairs, same * rows * (rows - 1))
 
 
@@ -171,7 +170,7 @@ def drift_of(configurations: Configurations, trials: Reals) -> float:
 
     A configuration that was run several times is included once, with its mean trial number.
     """
-    number = np.bincount(configurations.owner, weights=trials) / configurations.repeats
+    number = np.bincount(configurations.owner, weights=trials) / np.bincount(configurations.owner)
     arrangement, places = configurations.arrangement, configurations.places
     usual = [*log_frequencies(arrangement, places).values()]
     ordered = [  # the ranks of every ordered column, NaN for missing values

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import keys_of
 from pedanova.base.notes import Note
+from pedanova.counting.arrays import kept_codes
 from pedanova.counting.countable import Countable, Counted, assembled, levels_for
 from pedanova.counting.few_rows import (
     GOLDEN,
@@ -20,6 +21,7 @@ from pedanova.counting.few_rows import (
     FewRows,
     configuration_sample,
     factors_of,
+    strung_rows,
     weight_of,
 )
 from pedanova.counting.levels import Levels, RankedObjective
@@ -196,7 +198,7 @@ class DeviceTable(Countable):
         columns = [self._device_column(name) for name in self.space]
         own = DeviceRows(self.codes(levels), self.goal)
         bands: Sequence[Units | None] = self.units(levels) or [None]
-        meanwhile = tuple if self.chosen is None else self.sample
+        meanwhile = tuple if self.chosen is None else partial(self.sample, levels)
         counted = add_bands([count_columns(own, levels.count, units, columns, meanwhile) for units in bands])
         tables: dict[str, list[Any]] = {name: list(both) for name, both in zip(self.space, counted, strict=True)}
         rows = int(counted[0][0].sum())
@@ -206,21 +208,30 @@ class DeviceTable(Countable):
                 both[1] = partial(lambda name: summed()[name][1], name)
         return Counts(len(self.goal), rows, tables, None, list(self.notes))
 
-    def sample(self) -> FewRows:
+    def sample(self, levels: Levels) -> FewRows:
         """A sample of whole configurations; the GPU finds rows with low numbers, and the CPU computes these again."""
         if self._few is None:
-            chosen, sure = self.chosen or self.choose(LOOKED_AT / len(self.goal)), False
-            while True:
-                few, many = chosen.sample(self)
-                if many <= MOST_CHOSEN and (sure or chosen.limit >= 1.0 or few.below < chosen.limit):
-                    break
-                sure = many > MOST_CHOSEN  # the sample of these ends where that of all rows ends, or later
-                chosen = self.choose(few.below if sure else 8.0 * chosen.limit)
-            self._few, self.chosen = few, None
+            chosen = self.chosen or self.choose(LOOKED_AT / len(self.goal))
+            few, many = chosen.sample(self, levels)
+            while many <= MOST_CHOSEN and few.below >= chosen.limit and chosen.limit < 1.0:
+                chosen = self.choose(8.0 * chosen.limit)
+                few, many = chosen.sample(self, levels)
+            self._few, self.chosen = few if many <= MOST_CHOSEN else self._sample_in_slices(levels), None
         return self._few
 
-    def choose(self, limit: float) -> RowsOnTheWay:
-        return RowsOnTheWay.start(self, min(limit, 1.0))
+    def _sample_in_slices(self, levels: Levels) -> FewRows:
+        """The sample of a table in which configurations have many rows; these are copied, a slice at a time."""
+        few: FewRows | None = None
+        for start in range(0, len(self.goal), AT_ONCE):
+            rows = slice(start, start + AT_ONCE)
+            columns = {name: column[rows] for name, column in self.columns.items()}
+            own = replace(self, columns=columns, goal=self.goal[rows])
+            more, _ = own.choose(1.0 if few is None else few.below, AT_ONCE).sample(own, levels)
+            few = more if few is None else strung_rows([few, more])
+        return cast("FewRows", few)
+
+    def choose(self, limit: float, most: int = MOST_CHOSEN) -> RowsOnTheWay:
+        return RowsOnTheWay.start(self, min(limit, 1.0), most)
 
     def _device_column(self, name: str) -> DeviceColumn:
         parameter, values = self.space[name], self.columns[name]
@@ -273,35 +284,36 @@ class RowsOnTheWay:
     """Rows of a table whose number from their configuration is below `limit`, on their way from the GPU."""
 
     limit: float
+    most: int  # rows that are copied
     fetched: Callable[[], NDArray[np.uint64]]
 
     @classmethod
-    def start(cls, table: DeviceTable, limit: float) -> RowsOnTheWay:
+    def start(cls, table: DeviceTable, limit: float, most: int) -> RowsOnTheWay:
         cupy, names = library(), sorted(table.space)
         arrays = [DeviceArray.of(one) for one in (table.goal, *(table.columns[name] for name in names))]
         factors = [(*(factors_of(table.space[name]) or (GOLDEN,)), 0.0)[:2] for name in names]
         numbers = np.array([(*pair, weight_of(place)) for place, pair in enumerate(factors, start=1)])
         strides = np.array([array.stride for array in arrays], dtype=np.int64)
         given = cupy.asarray(np.concatenate([numbers.ravel().view(np.int64), strides]))  # in one transfer
-        out = cupy.zeros(1 + MOST_CHOSEN * (1 + len(arrays)), dtype=np.uint64)
+        out = cupy.zeros(1 + most * (1 + len(arrays)), dtype=np.uint64)
         dense = "true" if all(array.dense for array in arrays) else "false"
         function = kernel("choose_rows", dense, *(array.word for array in arrays), file="sample.cu")
         rows, whole = len(table.goal), np.int32(table.nan == "worst")
-        head = np.int64(rows), np.float64(limit), np.int64(MOST_CHOSEN), whole, given, given[numbers.size :], out
+        head = np.int64(rows), np.float64(limit), np.int64(most), whole, given, given[numbers.size :], out
         blocks = blocks_for(rows, 4 * CHOOSING, 8 * here()[0])
         launch(function, blocks, CHOOSING, (*head, *(array.array for array in arrays)))
-        return cls(limit, fetching(out))
+        return cls(limit, most, fetching(out))
 
-    def sample(self, table: DeviceTable) -> tuple[FewRows, int]:
-        """The sample of these rows, and how many rows were found; at most `MOST_CHOSEN` were copied."""
+    def sample(self, table: DeviceTable, levels: Levels) -> tuple[FewRows, int]:
+        """The sample of these rows, and how many rows were found; at most `most` were copied."""
         words, names = self.fetched(), sorted(table.space)
         many = int(words[0])
-        records = words[1:].reshape(MOST_CHOSEN, -1)[:many]
+        records = words[1:].reshape(self.most, -1)[:many]
         columns = {name: as_stored(records[:, i], table.columns[name].dtype) for i, name in enumerate(names, start=2)}
         own = {name: Column(name, values) for name, values in columns.items()}
         goal = Goal(table.objective, as_stored(records[:, 1], table.goal.dtype), table.direction, table.objective)
-        few = configuration_sample(Observations(own, (goal,), table.space, own), table.nan, most=self.limit)
-        return few.take(np.argsort(records[few.rows, 0])), many
+        observed = Observations(own, (goal,), table.space, own)
+        return configuration_sample(observed, kept_codes(observed, levels), levels.count, most=self.limit), many
 
 
 def as_stored(words: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
