@@ -72,6 +72,7 @@ def _tables() -> dict[str, Given]:
 
 
 TABLES = _tables()
+APART = ("repeats", "missing values")  # a third table has both
 
 
 def idle(seed: int, runs: int) -> Given:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import pedanova as pa
@@ -112,6 +112,7 @@ def test_shuffled_rows(seed: int, rows: int) -> None:
     )
 
 
+@settings(max_examples=8)  # each fits two models
 @given(SEEDS, st.permutations(["a", "b", "c"]))
 def test_renamed_columns(seed: int, names: list[str]) -> None:
     """Whoever answers: intervals and p-values stay, too."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,6 @@ from pedanova.space.grid import Grid, Reals, quantile_groups
 
 SLICES = 20  # slices of a range, with about the same prior probability
 POOR = 0.5  # a slice is cut if its density is below this part of the mean density in the box
-
-Slices: TypeAlias = NDArray[np.int8]  # (points, parameters) -1: no value
 
 
 @dataclass(frozen=True, slots=True, eq=False)

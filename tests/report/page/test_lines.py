@@ -113,9 +113,9 @@ def check(a: pa.Analysis, asked: Question, found: dict[str, Any], **options: Any
     assert len(inner) == len(a.within(*asked.within)) == found["rows"]["selected"], lines["condition"]
 
 
-def test_24_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
+def test_12_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
-    while answered < 24:
+    while answered < 12:
         asked = question(draw, a)
         found = answer(a.data, replace(asked, draws=50))
         if found["refused"] is None:
@@ -130,10 +130,10 @@ def test_24_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
             assert quick["densities"] == found["densities"]
 
 
-def test_20_questions_to_a_model() -> None:
+def test_10_questions_to_a_model() -> None:
     """Few rows: a model answers, and where some are selected it is the model of all."""
     a, draw, answered = pa.analyze(table(400), "error", direction="minimize"), random.Random(2), 0
-    while answered < 20:
+    while answered < 10:
         asked = question(draw, a)
         found = answer(a.data, asked)
         if found["refused"] is None:
@@ -141,7 +141,7 @@ def test_20_questions_to_a_model() -> None:
             check(a, asked, found)
 
 
-def test_12_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -> None:
+def test_5_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -> None:
     import csv
 
     place = tmp_path / "trials of mine.csv"
@@ -152,7 +152,7 @@ def test_12_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) 
     source = f"{shlex.quote(str(place))} --objective error --direction minimize"
     a = pa.analyze(place, "error", direction="minimize")
     draw, answered = random.Random(3), 0
-    while answered < 12:
+    while answered < 5:
         asked = question(draw, a)
         found = answer(a.data, replace(asked, draws=50), source=source)
         if found["refused"] is None:

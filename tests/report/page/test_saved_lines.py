@@ -29,7 +29,7 @@ REPORTS: dict[str, tuple[dict[str, Any], dict[str, Any], Any]] = {  # options of
     "condition": ({"objective": "error"}, {**QUICK, "within": "lr > 0.001 and kind == 'b c'"}, None),
     "selection": ({"objective": "error"}, {**QUICK, "within": {"lr": (0.001, None), "kind": ["a", "b c"]}}, None),
     "rows first": ({"objective": "error"}, {**QUICK, "of": "rows"}, {"lr": (None, 0.05)}),
-    "other target": ({"objective": "error"}, {**QUICK, "questions": [(0.2, 0.6), (pa.at_most(0.5), 1.0)]}, None),
+    "other target": ({"objective": "error"}, {**QUICK, "questions": [(0.1, 0.6), (pa.at_most(0.5), 1.0)]}, None),
     "two objectives": ({"objective": ["error", "score"], "direction": ["min", "max"]}, QUICK, None),
     "studies": ({"objective": "error", "exclude": ["site"]}, {**QUICK, "group": "site"}, None),
 }

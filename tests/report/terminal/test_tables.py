@@ -350,14 +350,15 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-# `demo` has a test of its own in test_cli.py; one report is as good as three, and the others ask the same.
-REPORTS = [line for line in commands_of_the_help() if line.startswith("pedanova report")]
-EXAMPLES = [line for line in commands_of_the_help() if not line.startswith("pedanova demo") and line not in REPORTS[1:]]
+# `demo` has tests of its own in test_main.py; one report and one page are as good as three: the others ask the same.
+PAGES = ("pedanova report", "pedanova explore")
+ALIKE = [line for page in PAGES for line in [one for one in commands_of_the_help() if one.startswith(page)][1:]]
+EXAMPLES = [line for line in commands_of_the_help() if not line.startswith("pedanova demo") and line not in ALIKE]
 
 
-@pytest.mark.parametrize("line", REPORTS[1:])
-def test_the_other_reports_are_understood(line: str) -> None:
-    assert build_parser().parse_args(shlex.split(line)[1:]).command == "report"
+@pytest.mark.parametrize("line", ALIKE)
+def test_the_other_pages_are_understood(line: str) -> None:
+    assert build_parser().parse_args(shlex.split(line)[1:]).command in line
 
 
 @pytest.mark.parametrize("line", EXAMPLES)
