@@ -156,23 +156,38 @@ def bounded(few: FewRows) -> FewRows:
     whole = few.counts is None and few.below >= 1.0 and len(few) <= SAMPLED
     if few.draws is None or few.levels is None or whole or not len(few):
         return few
-    few = few.take(np.lexsort((few.signed, few.levels, few.draws)))
-    draws, levels, worst = (np.asarray(one) for one in (few.draws, few.levels, few.worst))
-    starts = np.flatnonzero(np.append(True, (draws[1:] != draws[:-1]) | (levels[1:] != levels[:-1])))
-    few = replace(
-        few.take(starts),
-        counts=np.add.reduceat(few.weights, starts),
-        worst=np.maximum.reduceat(few.signed if few.worst is None else worst, starts),
-        rows=np.minimum.reduceat(few.rows, starts),
-        trials=None if few.trials is None else np.minimum.reduceat(few.trials, starts),
-    )
-    draws = draws[starts]
+    keys = np.stack([few.draws, few.levels])
+    further, same = keys[:, 1:] > keys[:, :-1], keys[0, 1:] == keys[0, :-1]
+    if few.counts is None or not np.all(further[0] | (same & further[1])):
+        few, keys = merged(few, keys)
+    draws = keys[0]
     light = draws[WEIGHT:] != draws[:-WEIGHT]  # a configuration counts as `WEIGHT` rows at the most
     weighed = np.append(draws[:WEIGHT], draws[WEIGHT:][light])
     if len(weighed) <= SAMPLED:
         return few
     below = float(weighed[SAMPLED])
     return replace(few.take(np.arange(np.searchsorted(draws, below))), below=below)
+
+
+def merged(few: FewRows, keys: Reals) -> tuple[FewRows, Reals]:
+    """The sample with one row for each configuration and level, in the order of these `keys`; and their keys."""
+    order = np.lexsort((few.signed, keys[1], keys[0]))
+    few, keys = few.take(order), keys[:, order]
+    starts = starts_of(keys)
+    one = replace(
+        few.take(starts),
+        counts=np.add.reduceat(few.weights, starts),
+        worst=np.maximum.reduceat(few.signed if few.worst is None else few.worst, starts),
+        rows=np.minimum.reduceat(few.rows, starts),
+        trials=None if few.trials is None else np.minimum.reduceat(few.trials, starts),
+    )
+    return one, keys[:, starts]
+
+
+def starts_of(ordered: NDArray[Any]) -> Indices:
+    """Where another value begins in sorted values; of several lines, where any of them changes."""
+    new = ordered[..., 1:] != ordered[..., :-1]
+    return np.flatnonzero(np.append(ordered.shape[-1:] != (0,), new if new.ndim == 1 else new.any(axis=0)))
 
 
 def factors_of(parameter: Parameter) -> tuple[float, ...]:
@@ -259,8 +274,7 @@ def pairs_of(values: NDArray[Any], counts: Indices) -> float:
     """The number of pairs of rows with equal values; a pair may be the same row twice."""
     order = np.argsort(values)
     ordered = values[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    many = np.add.reduceat(counts[order], starts).astype(np.float64)
+    many = np.add.reduceat(counts[order], starts_of(ordered)).astype(np.float64)
     return float(many @ many)
 
 

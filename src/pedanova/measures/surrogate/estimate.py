@@ -402,7 +402,7 @@ def unseen_part(contrast: Contrast, smoothing: Smoothing) -> float:
 def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
     """The contrasts, each with the design effect of repeated configurations (1 if there are none)."""
     model = query.shown
-    if model is None:
+    if model is None or not model.repeats.clustered:
         return query.contrasts
     masks = query.masks
     if masks is not None:
