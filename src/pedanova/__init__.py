@@ -53,37 +53,11 @@ ROOMS = ("errors", "results", "space")  # modules that users import from
 HOMES = {name: module for module, names in CONTENTS.items() for name in names}
 
 __all__ = [
-    "Analysis",
-    "Categorical",
-    "Float",
-    "Int",
-    "Levels",
-    "Moving",
-    "Ordinal",
-    "PedanovaError",
-    "Reading",
-    "Region",
-    "Scan",
-    "Space",
-    "Switch",
-    "Tally",
-    "Trials",
-    "__version__",
-    "above",
-    "across",
-    "analyze",
-    "at_least",
-    "at_most",
-    "below",
-    "between",
-    "demo_trials",
-    "difference",
-    "forest_effects",
-    "guess_space",
-    "load",
-    "show_versions",
+    "Analysis", "Categorical", "Float", "Int", "Levels", "Moving", "Ordinal", "PedanovaError", "Reading", "Region",
+    "Scan", "Space", "Switch", "Tally", "Trials", "__version__", "above", "across", "analyze", "at_least", "at_most",
+    "below", "between", "demo_trials", "difference", "forest_effects", "guess_space", "load", "show_versions",
     "space_from",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -52,44 +52,26 @@ def question(name: str, words: str, **more: Any) -> Option:
 OBJECTIVE = Option("objective", None, "the column to optimise; several may be given", metavar="COLUMN", several=True)
 TABLE = tuple(options_of(AnalyzeOptions))
 QUESTION = (
-    question(
-        "target",
-        f"the rows that count as good (the target): {ROWS} (default {DEFAULT.target})",
-        metavar="T",
-        shell_default=str(DEFAULT.target),
-    ),
-    question(
-        "region",
+    question("target", f"the rows that count as good (the target): {ROWS} (default {DEFAULT.target})", metavar="T",
+        shell_default=str(DEFAULT.target)),
+    question("region",
         f"the rows that the target is compared with (the region): {ROWS} (default {DEFAULT.region}: all rows)",
-        metavar="R",
-        shell_default=str(DEFAULT.region),
-    ),
-    question(
-        "baseline",
+        metavar="R", shell_default=str(DEFAULT.region)),
+    question("baseline",
         "region (default): compare the target with the rows of the region; uniform: with a uniform draw from the space",
-        choices=get_args(Baseline),
-    ),
-    question(
-        "smoothing",
-        "smoothing of densities: auto (default), none, or a bandwidth in cells",
-        metavar="S",
-        shell_default="auto",
-    ),
-    question(
-        "estimator",
+        choices=get_args(Baseline)),
+    question("smoothing", "smoothing of densities: auto (default), none, or a bandwidth in cells", metavar="S",
+        shell_default="auto"),
+    question("estimator",
         "counts: count the rows; surrogate: use a model (for few rows); auto (default): the more accurate one; "
-        "paper: the estimator of the paper, without intervals",
-        choices=get_args(Estimator),
-    ),
+        "paper: the estimator of the paper, without intervals", choices=get_args(Estimator)),
     question("draws", "number of random draws for intervals and p-values (0: none)", metavar="N", type=int),
     question("seed", "random seed (default 0)", metavar="N", type=int),
-    question(
-        "of",
+    question("of",
         "what 0.1 means for trials of an adaptive sampler: the best 10 % of the space (default), or of the rows",
-        choices=get_args(PartsOf),
-    ),
+        choices=get_args(PartsOf)),
     question("force", "answer even if the target has fewer than 5 rows", flag=True),
-)
+)  # fmt: skip
 BY_NAME: Mapping[str, Option] = {option.name: option for option in (OBJECTIVE, *TABLE, *QUESTION)}
 
 

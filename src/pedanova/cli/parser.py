@@ -30,13 +30,9 @@ def at_least_0(text: str) -> int:
 
 
 output = partial(Option, group="output")
-WITHIN = Option(
-    "within",
-    None,
+WITHIN = Option("within", None,
     "use only rows that meet this condition; quantiles then refer to these rows. May be given several times",
-    metavar="CONDITION",
-    several=True,
-)
+    metavar="CONDITION", several=True)  # fmt: skip
 OUTPUT = output("output", None, "write to this file instead of the terminal", metavar="FILE")
 FORMAT = output("format", "text", "the output format (default text)", choices=FORMATS)
 NOTES = output("notes", False, "print all notes in full (default: the three most important)", flag=True)
@@ -54,9 +50,8 @@ WATCH = Option("watch", False, "follow the source while it grows: new trials app
 EXPLORE = output("explore", False, "also open a live page of these trials in the browser", flag=True)
 GROUP = Option("group", None, "the column that names the study of each row", metavar="COLUMN")
 GROUP_BESIDE = replace(GROUP, help="a column that names each row's study; the studies' rankings are shown side by side")
-COLUMNS = output(
-    "columns", "few", "all: add the columns ratio, divergence and raw share (default few)", choices=("few", "all")
-)
+COLUMNS = output("columns", "few", "all: add the columns ratio, divergence and raw share (default few)",
+    choices=("few", "all"))  # fmt: skip
 TOP = output("top", 15, "number of pairs to print (default 15; 0: all)", metavar="N", type=at_least_0)
 MOST = replace(TOP, default=20, help="number of parameters to print (default 20; 0: all)")
 TO = output("to", None, "print the smaller space in the format of this tool", choices=FORMS)
@@ -67,50 +62,32 @@ BUDGET = Option(
     "budget", None, "a column of budgets, or 'step' for the intermediate values of a log (default: from the source)",
     metavar="COLUMN",
 )  # fmt: skip
-AT = Option(
-    "at", None, "budgets to show, such as 1,5,50 (default: at most about twelve)", metavar="B,B,…", several=True
-)
+AT = Option("at", None, "budgets to show, such as 1,5,50 (default: at most about twelve)", metavar="B,B,…",
+    several=True)  # fmt: skip
 AMONG = Option(
     "among", "all", "all (default): trials with a value at the budget; full: trials that reached the full budget",
     choices=("all", "full"),
 )  # fmt: skip
-KEEP = Option(
-    "keep", 0.9, "the smaller space contains this part of the best points (default 0.9)", metavar="K", type=float
-)
+KEEP = Option("keep", 0.9, "the smaller space contains this part of the best points (default 0.9)", metavar="K",
+    type=float)  # fmt: skip
 WIDEN = Option("widen", False, "extend a range if good values are most frequent at its bound", flag=True)
-DEFAULT = Option(
-    "default",
-    None,
+DEFAULT = Option("default", None,
     "the default configuration, such as layers=2,optimizer=sgd (default: from the source, or the best trial)",
-    metavar="V",
-    several=True,
-)
-BY = Option(
-    "by",
-    "measure",
+    metavar="V", several=True)  # fmt: skip
+BY = Option("by", "measure",
     "measure (default); objective: each of several objectives; level: the first objective at levels of the second",
-    choices=("measure", "objective", "level"),
-)
-LIMIT = Option(
-    "limit",
-    None,
-    "with several objectives: the worst allowed value of all but one, such as latency=12",
-    metavar="V",
-    several=True,
-)
+    choices=("measure", "objective", "level"))  # fmt: skip
+LIMIT = Option("limit", None, "with several objectives: the worst allowed value of all but one, such as latency=12",
+    metavar="V", several=True)  # fmt: skip
 NUMBER = Option("number", 10, "number of trials to propose (default 10)", metavar="N", type=int)
-GOAL = Option(
-    "goal",
-    "both",
+GOAL = Option("goal", "both",
     "know: trials that make the ranking more certain; win: trials that are probably good; both (default): some of each",
-    choices=("know", "win", "both"),
-)
+    choices=("know", "win", "both"))  # fmt: skip
 ALLOWED = replace(WITHIN, help='a condition for the proposed trials, such as "depth > 2". May be given several times')
 BRIEF_FORMAT = replace(FORMAT, choices=("text", "json"))
 FOLDER = Option("folder", ".", "read files only from this folder (default: the current folder)", metavar="FOLDER")
-BEST = replace(
-    BY_NAME["target"], help=f"the rows that count as good, as a quantile (default {BY_NAME['target'].default:g})"
-)
+BEST = replace(BY_NAME["target"],
+    help=f"the rows that count as good, as a quantile (default {BY_NAME['target'].default:g})")  # fmt: skip
 PART = replace(BY_NAME["region"], help="the rows to compare the target with, as a quantile (default 1.0: all rows)")
 USED = replace(BY_NAME["region"], help=f"the rows to use: {CHOICES} (default 1.0: all rows)")
 LIVE = [
@@ -214,136 +191,53 @@ def usage_of(command: Command) -> str:
 
 
 COMMANDS = (
-    Command(
-        "analyze",
-        "rank the hyperparameters of a table of trials",
+    Command("analyze", "rank the hyperparameters of a table of trials",
         (*FULL, SAVE, SAVE_ROWS, REPORT, FORMAT, OUTPUT, COLUMNS, MOST, ROLES, *TALK),
-        json=("target", "region", "baseline", "estimator", "conclusion=summary"),
-        rows="importance",
-    ),
-    Command(
-        "profile",
-        "the ranking for several targets, from strict to wide",
+        json=("target", "region", "baseline", "estimator", "conclusion=summary"), rows="importance"),
+    Command("profile", "the ranking for several targets, from strict to wide",
         (*(o for o in QUESTION if o.name != "target"), *FEW_DRAWS, LADDER, *ROWS, FORMAT, OUTPUT, MOST, *TALK),
-        json=("region", "estimator", "baseline"),
-    ),
-    Command(
-        "densities",
-        "the good values of a parameter, as a plot",
-        (*FULL, FORMAT, OUTPUT, THREADS),
-        names="the parameters to show (default: the three most important)",
-    ),
-    Command(
-        "interactions",
-        "pairs of parameters that interact",
-        (*QUESTION, ORDER, CELLS, ESTIMATOR, BY_NAME["of"], SEED, *ROWS, TOP, *PRINT),
-        SOURCE_HELP,
-        json=("target", "region", "cells"),
-    ),
-    Command(
-        "compare",
-        "measures, objectives or levels of one side by side",
-        (*QUESTION[:2], BEST, BY, WITHIN, SEED, *IN_MEMORY, *PRINT),
-        SOURCE_HELP,
-        json=("measures=to_dict", "meanings"),
-        rows="measures",
-        table_notes=True,
-    ),
-    Command(
-        "reduce",
-        "a smaller search space, with reasons",
-        (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, SEED, *IN_MEMORY, TO, *PRINT),
-        SOURCE_HELP,
-        json=("target", "space", "summary"),
-        rows="verdicts",
-        table_notes=True,
-    ),
-    Command(
-        "gains",
-        "how much is gained by tuning each parameter",
-        (*QUESTION[:2], USED, WITHIN, DEFAULT, LIMIT, SEED, *IN_MEMORY, *PRINT),
-        SOURCE_HELP,
+        json=("region", "estimator", "baseline")),
+    Command("densities", "the good values of a parameter, as a plot", (*FULL, FORMAT, OUTPUT, THREADS),
+        names="the parameters to show (default: the three most important)"),
+    Command("interactions", "pairs of parameters that interact",
+        (*QUESTION, ORDER, CELLS, ESTIMATOR, BY_NAME["of"], SEED, *ROWS, TOP, *PRINT), SOURCE_HELP,
+        json=("target", "region", "cells")),
+    Command("compare", "measures, objectives or levels of one side by side",
+        (*QUESTION[:2], BEST, BY, WITHIN, SEED, *IN_MEMORY, *PRINT), SOURCE_HELP, json=("measures=to_dict", "meanings"),
+        rows="measures", table_notes=True),
+    Command("reduce", "a smaller search space, with reasons", (*QUESTION[:3], WITHIN, KEEP, WIDEN, ESTIMATOR, SEED,
+        *IN_MEMORY, TO, *PRINT), SOURCE_HELP, json=("target", "space", "summary"), rows="verdicts", table_notes=True),
+    Command("gains", "how much is gained by tuning each parameter",
+        (*QUESTION[:2], USED, WITHIN, DEFAULT, LIMIT, SEED, *IN_MEMORY, *PRINT), SOURCE_HELP,
         json=("region", "limit", "default", "best", "total", "path", "safe", "safe_loss", "tolerance"),
-        table_notes=True,
-    ),
-    Command(
-        "next",
-        "which trials to run next, and how many are needed",
-        (NUMBER, GOAL, *QUESTION[:2], ALLOWED, SEED, *IN_MEMORY, *PRINT),
-        SOURCE_HELP,
-    ),
-    Command(
-        "brief",
-        "the advice in nine lines, for people and agents",
-        (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS),
-    ),
-    Command(
-        "along",
-        "what matters at each budget (epochs, steps)",
+        table_notes=True),
+    Command("next", "which trials to run next, and how many are needed",
+        (NUMBER, GOAL, *QUESTION[:2], ALLOWED, SEED, *IN_MEMORY, *PRINT), SOURCE_HELP),
+    Command("brief", "the advice in nine lines, for people and agents",
+        (*QUESTION[:2], WITHIN, SEED, *IN_MEMORY, BRIEF_FORMAT, OUTPUT, THREADS)),
+    Command("along", "what matters at each budget (epochs, steps)",
         (BUDGET, AT, AMONG, *QUESTION[:2], BEST, PART, *MEASURE, BY_NAME["force"], *IN_MEMORY, STREAM, *PRINT),
-        SOURCE_HELP,
-        json=("target", "region", "since", "budget=name", "full=full.budget", "in_words=summary", "left_out"),
-    ),
-    Command(
-        "seeds",
-        "how much of the result is due to the random seed",
-        (*QUESTION[:3], *IN_MEMORY, STREAM, *PRINT),
-        SOURCE_HELP,
-        json=("configurations", "repeated", "target"),
-    ),
-    Command(
-        "across",
-        "what matters over many studies",
-        (GROUP, *OF_STUDIES, *PRINT),
-        others="further studies (not together with --group)",
-        json=("target", "region"),
-    ),
-    Command(
-        "difference",
-        "what matters more in one study than in another",
-        (*OF_STUDIES, *PRINT),
-        others="the study to compare with",
-        json=(
-            "studies=names",
-            "relation=relation.kind",
-            "same_space=relation.space",
-            "drawn_differently=relation.drawn",
-        ),
-    ),
-    Command(
-        "report",
-        "everything in one HTML file that works offline",
-        (*FULL, BUDGET, GROUP_BESIDE, PAGE, TITLE, OPEN, THREADS),
-        module="pages",
-    ),
-    Command(
-        "explore",
-        "a live page: select rows, and see what matters",
-        (GROUP_BESIDE, *OF_STUDIES[:2], *LIVE, *OF_STUDIES[4:], WATCH, TITLE, PORT, SHOW, THREADS),
-        module="pages",
-    ),
-    Command(
-        "space",
-        "print the search space, to edit and pass as --space",
-        (
-            COLUMN,
-            *(BY_NAME[name] for name in ("params", "exclude", "study")),
-            OUTPUT,
-            NOTES,
-            replace(QUIET, help="print only the space"),
-        ),
-        SOURCE_HELP,
-    ),
+        SOURCE_HELP, json=("target", "region", "since", "budget=name", "full=full.budget", "in_words=summary",
+        "left_out")),
+    Command("seeds", "how much of the result is due to the random seed", (*QUESTION[:3], *IN_MEMORY, STREAM, *PRINT),
+        SOURCE_HELP, json=("configurations", "repeated", "target")),
+    Command("across", "what matters over many studies", (GROUP, *OF_STUDIES, *PRINT),
+        others="further studies (not together with --group)", json=("target", "region")),
+    Command("difference", "what matters more in one study than in another", (*OF_STUDIES, *PRINT),
+        others="the study to compare with", json=("studies=names", "relation=relation.kind",
+        "same_space=relation.space", "drawn_differently=relation.drawn")),
+    Command("report", "everything in one HTML file that works offline",
+        (*FULL, BUDGET, GROUP_BESIDE, PAGE, TITLE, OPEN, THREADS), module="pages"),
+    Command("explore", "a live page: select rows, and see what matters",
+        (GROUP_BESIDE, *OF_STUDIES[:2], *LIVE, *OF_STUDIES[4:], WATCH, TITLE, PORT, SHOW, THREADS), module="pages"),
+    Command("space", "print the search space, to edit and pass as --space",
+        (COLUMN, *(BY_NAME[name] for name in ("params", "exclude", "study")), OUTPUT, NOTES,
+        replace(QUIET, help="print only the space")), SOURCE_HELP),
     Command("mcp", "an MCP server: agents can analyse files in a folder", (FOLDER,), source=None, module="mcp_server"),
     Command("formats", "all kinds of sources, each with an example", source=None),
-    Command(
-        "demo",
-        "analyse a real random search that comes with pedanova",
-        (REPORT, EXPLORE, PORT, SHOW),
-        source=None,
-        module="pages",
-    ),
-)
+    Command("demo", "analyse a real random search that comes with pedanova", (REPORT, EXPLORE, PORT, SHOW), source=None,
+        module="pages"),
+)  # fmt: skip
 BY_COMMAND = {command.name: command for command in COMMANDS}
 
 

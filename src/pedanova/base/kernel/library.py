@@ -63,54 +63,29 @@ class Feature(ctypes.Structure):
     """The C++ structure of cells.hpp that describes one column, its grid of cells and its table of counts."""
 
     _fields_ = (
-        *VALUES,
-        ("cells", _int64),
-        ("inner", _pointer),
-        ("accept_low", _pointer),
-        ("accept_high", _pointer),
-        ("range", _int32),
-        ("even", _int32),
-        ("origin", _double),
-        ("scale", _double),
-        ("offset", _int64),
-        ("size", _int64),
-        ("lookup", _pointer),
-        ("table", _pointer),
-        ("counts", _pointer),
-        ("sums", _pointer),
-    )
+        *VALUES, ("cells", _int64), ("inner", _pointer), ("accept_low", _pointer), ("accept_high", _pointer),
+        ("range", _int32), ("even", _int32), ("origin", _double), ("scale", _double), ("offset", _int64),
+        ("size", _int64), ("lookup", _pointer), ("table", _pointer), ("counts", _pointer), ("sums", _pointer),
+    )  # fmt: skip
 
 
 class Summand(ctypes.Structure):
     """The C++ structure of sample.hpp that describes what one column adds to the numbers of the rows."""
 
     _fields_ = (
-        *VALUES,
-        ("table", _pointer),
-        ("size", _int64),
-        ("gap", _double),
-        ("first", _double),
-        ("second", _double),
+        *VALUES, ("table", _pointer), ("size", _int64), ("gap", _double), ("first", _double), ("second", _double),
         ("weight", _double),
-    )
+    )  # fmt: skip
 
 
 class Sample(ctypes.Structure):
     """The C++ structure of sample.hpp for the configurations with the lowest numbers."""
 
     _fields_ = (
-        ("summands", _pointer),
-        ("count", _int64),
-        ("data", _pointer),
-        ("stride", _int64),
-        ("dtype", _int32),
-        ("shift", _int32),
-        ("sign", _double),
-        ("most", _int64),
-        ("limit", _double),
-        ("room", _int64),
+        ("summands", _pointer), ("count", _int64), ("data", _pointer), ("stride", _int64), ("dtype", _int32),
+        ("shift", _int32), ("sign", _double), ("most", _int64), ("limit", _double), ("room", _int64),
         ("found", _pointer),
-    )
+    )  # fmt: skip
 
 
 STRUCTURES = Feature, Summand, Sample

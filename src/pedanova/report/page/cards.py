@@ -225,63 +225,34 @@ PAIRS = Card("pairs", answers.pairs, {"names": PARAMETERS}, needs_rows=True, slo
 SPACE = Card("space", answers.smaller_space, needs_rows=True, slow=True, in_file=space_in_file)
 GAINS = Card("gains", answers.gains, needs_rows=True, slow=True, in_file=gains_in_file)
 ROWS_OF_TABLE: dict[str, Check] = {
-    "sort": COLUMN,
-    "descending": flag(default=False),
-    "offset": whole(0, 10**12),
-    "limit": whole(50, MOST_ROWS),
+    "sort": COLUMN, "descending": flag(default=False), "offset": whole(0, 10**12), "limit": whole(50, MOST_ROWS),
     "names": COLUMNS,
-}
+}  # fmt: skip
 CARDS = (
-    Card(
-        "answer",
-        answers.answer,
-        {"sure": flag(default=True), "drawn": flag(default=True), "names": PARAMETERS},
-        ("source",),
-        in_file=lambda plan: ((question, {}, one) for question, one in plan.answered),
-    ),
+    Card("answer", answers.answer, {"sure": flag(default=True), "drawn": flag(default=True), "names": PARAMETERS},
+        ("source",), in_file=lambda plan: ((question, {}, one) for question, one in plan.answered)),
     Card("densities", answers.densities, {"names": PARAMETERS}),
     PAIRS,
     Card("plane", answers.plane, {"first": parameter, "second": parameter}, needs_rows=True, in_file=planes_in_file),
     Card("marginal", answers.marginals, slow=True, in_file=means_in_file),
     SPACE,
     GAINS,
-    Card(
-        "objectives",
-        answers.objectives,
-        {"across": whole(0, 1_000), "up": whole(1, 1_000)},
-        slow=True,
-        in_file=objectives_in_file,
-    ),
+    Card("objectives", answers.objectives, {"across": whole(0, 1_000), "up": whole(1, 1_000)}, slow=True,
+        in_file=objectives_in_file),
     Card("along", answers.along_budget, in_file=along_in_file),
-    Card(
-        "groups",
-        studies.side_by_side,
-        {"order": one_of(*studies.ORDERS), "limit": whole(studies.SHOWN, MOST_ROWS)},
-        ("column", "source"),
-        needs_rows=True,
-        slow=True,
-        in_file=groups_in_file,
-    ),
+    Card("groups", studies.side_by_side, {"order": one_of(*studies.ORDERS), "limit": whole(studies.SHOWN, MOST_ROWS)},
+        ("column", "source"), needs_rows=True, slow=True, in_file=groups_in_file),
     Card("trials", rows.trials, ROWS_OF_TABLE, needs_rows=True),
     Card("parallel", rows.parallel, {"limit": whole(500, MOST_ROWS), "names": COLUMNS}, needs_rows=True),
-    Card(
-        "history",
-        rows.history,
-        {"x": COLUMN, "objective": COLUMN, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
-        needs_rows=True,
-    ),
+    Card("history", rows.history, {"x": COLUMN, "objective": COLUMN, "limit": whole(1_000, MOST_ROWS),
+        "names": COLUMNS}, needs_rows=True),
     Card("curves", rows.curves, {"objective": COLUMN, "limit": whole(200, MOST_ROWS)}, needs_rows=True),
-    Card(
-        "points",
-        rows.points,
-        {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
-        needs_rows=True,
-    ),
-    Card(
-        "difference", answers.difference_of, {"other": lambda value, _, space: parse_question(value, space)}, slow=True
-    ),
+    Card("points", rows.points, {"x": parameter, "y": parameter, "limit": whole(1_000, MOST_ROWS), "names": COLUMNS},
+        needs_rows=True),
+    Card("difference", answers.difference_of, {"other": lambda value, _, space: parse_question(value, space)},
+        slow=True),
     Card("news", None, {"since": whole(0, 10**12)}),
-)
+)  # fmt: skip
 BY_NAME = {card.name: card for card in CARDS}
 
 
