@@ -58,6 +58,7 @@ class Cloud:
     best: NDArray[np.int16]  # (best points, parameters)
     weights: Reals  # (best points, samples) each column adds to 1
     least: Reals  # (parameters, slices) the part of the best points that the first cut at this end loses at least
+    held: NDArray[np.int16] | None = None  # (configurations, parameters) of configurations that stay inside
 
     def having(self, name: str) -> float:
         """The part of the best points that have a value of this parameter."""
@@ -117,7 +118,7 @@ class Sums:
 def smallest_box(cloud: Cloud, keep: float) -> Box:
     """Cut the slice with the lowest density of best points, as long as the part `keep` of them stays inside.
 
-    Slices with at least half of the mean density stay.
+    Slices with at least half of the mean density stay, and so do slices of the configurations that are held.
     """
     axes = list(cloud.axes.values())
     sizes, size = np.array([[len(axis.prior)] for axis in axes]), cloud.least.shape[1]
@@ -126,12 +127,13 @@ def smallest_box(cloud: Cloud, keep: float) -> Box:
     every = Sums(cloud.every, np.ones(len(cloud.every)), size)
     number = np.arange(size)
     left, unseen = number < sizes, 0.0  # (parameters, slices)
+    held = np.zeros_like(left) if cloud.held is None else (cloud.held[:, :, None] == number).any(axis=0)
     while True:
         first, last = left.argmax(axis=1)[:, None], size - 1 - left[:, ::-1].argmax(axis=1)[:, None]
         again = ordered & (((number == first) & (first > 0)) | ((number == last) & (last < sizes - 1)))
         loss = best.table + np.where(again, 0.0, cloud.least)
         usable = left & ((number == first) | (number == last) | ~ordered) & (first < last)
-        usable &= (every.table > 0) & (best.total - unseen - loss >= keep)
+        usable &= ~held & (every.table > 0) & (best.total - unseen - loss >= keep)
         usable &= (
             best.table.sum(axis=1, keepdims=True) > (1.0 - keep) * best.total
         )  # too few say nothing about a branch

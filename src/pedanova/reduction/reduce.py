@@ -20,6 +20,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, RowSet
 from pedanova.data.trials import sampled
 from pedanova.errors import Arg, QueryError
+from pedanova.measures.advice.advise import best_of
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import NEVER
@@ -97,10 +98,24 @@ def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, wid
             search = search_in_rows(observed, axes, rows, wanted, reached)
         else:
             search = search_in_samples(samples, axes, rows, wanted, data.direction, success_of(data))
+        if not data.levels.several and isinstance(wanted, Region) and wanted.cuts(observed.direction)[0] is None:
+            held = held_inside(data, observed, axes, question.seed)
+            search = replace(search, cloud=replace(search.cloud, held=held))
         box = smallest_box(search.cloud, keep)
         evidence = evidence_of(search, box, observed, reached, len(np.flatnonzero(counted))) if box.left else None
         verdicts = consistent([verdict_on(search, box, name, copies, widen=widen) for name in space])
     return ReducedSpace(verdicts, evidence, search.best, float(keep), (*notes, *remarks))
+
+
+def held_inside(data: TrialData, observed: Observations, axes: Mapping[str, Axis], seed: int) -> NDArray[np.int16]:
+    """(configurations, parameters) The slices of the best trial, and of the configuration that `gains` proposes."""
+    rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
+    best = placed(axes, cells_at(observed, axes, rows[[int(np.argmin(lower_is_better(observed, rows)))]]))
+    try:
+        proposed = best_of(data, seed)
+    except QueryError:  # no model predicts the objective
+        return best
+    return np.concatenate([best, placed(axes, dict(zip(observed.space, proposed.T, strict=True)))])
 
 
 def samples_for(query: ResolvedQuestion) -> tuple[PosteriorSamples | None, list[Note]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ def study(seed: int) -> pa.Analysis:
     return pa.analyze(table, "loss", space=dict.fromkeys("abcde", pa.Float(0, 1)))
 
 
+def lies_in(space: pa.Space, values: Mapping[str, Any]) -> bool:
+    domains = {name: domain for name, domain in space.items() if isinstance(domain, pa.Float)}
+    return all(domain.low <= values[name] <= domain.high for name, domain in domains.items())
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_no_two_answers_contradict_each_other(seed: int) -> None:
     a = study(seed)
@@ -42,6 +48,8 @@ def test_no_two_answers_contradict_each_other(seed: int) -> None:
     assert facts["ranking"]["settled"] == needed.stop.ranking_settled
     if needed.stop.ranking_settled or needed.apart.more == 0:
         assert needed.pair[0] in clear
+    space = a.reduce(keep=0.6).space
+    assert lies_in(space, facts["best"]["values"])
     trial = a.next_trials(1, "win").rows[0]
     assert facts["next"]["values"] == trial.values
     if needed.stop.value_settled and trial.expected is not None:
@@ -51,6 +59,7 @@ def test_no_two_answers_contradict_each_other(seed: int) -> None:
     except QueryError:
         assert needed.stop.better is None
         return
+    assert lies_in(space, gains.best)
     assert facts["stay"]["safe"] == gains.safe
     assert (gains.best != gains.default) == (gains.total.low > 0.0)
     assert all(gains[name].low <= gains.total.high for name in gains)

@@ -129,10 +129,7 @@ def gains_of(
     success = success_of(data)
     notes += failure_notes(data)
     tuning = Tuning(rules, known, start, kept, seed, (*demands, *([] if success is None else [success])))
-    run = run_settings(part, rules)
-    near = neighbours(rules, run[:NEAR_ROWS], np.random.default_rng([seed, 0x6A2]))
-    points = np.concatenate([points_of(model, seed), run, near])
-    answer = find_gains(tuning, points, rules.best(), spread_of(part))
+    answer = find_gains(tuning, candidates_of(part, rules, seed), rules.best(), spread_of(part))
     gains = {row.name: row for row in answer.rows}
     for copy, original in model.dependence.copies.items():
         gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
@@ -164,6 +161,28 @@ def gains_of(
         limit={f"{name} {'≤' if signs[name] > 0 else '≥'}": end for name, end in limits.items()},
         notes=tuple(notes),
     )
+
+
+def candidates_of(part: RowModel, rules: Rules, seed: int) -> Settings:
+    """Configurations that may be the best ones: spread over the space, the best trials, and changes of them."""
+    run = run_settings(part, rules)
+    near = neighbours(rules, run[:NEAR_ROWS], np.random.default_rng([seed, 0x6A2]))
+    return np.concatenate([points_of(part.around or part, seed), run, near])
+
+
+def best_of(data: TrialData, seed: int) -> Settings:
+    """(1, parameters) The cells of the best configuration by `gains_of` without a default, region or limit."""
+    part, _ = model_at_hand(data)
+    model, success = part.around or part, success_of(data)
+    known = known_objective(model, seed, "gains")
+
+    def make() -> Settings:
+        rules = Rules(model.space, part.few.cells, int(np.argmin(part.few.signed)))
+        kept = {} if part.around is None else cells_kept(model, part, None)
+        tuning = Tuning(rules, known, rules.best(), kept, seed, [] if success is None else [success])
+        return tuning.best_of(tuning.likely(candidates_of(part, rules, seed))[1], rules.best())
+
+    return RESULTS.get(part, ("best", seed, success is None), make)
 
 
 def best_row_within(part: RowModel, own: Mapping[str, RowModel], limits: Mapping[str, float]) -> int | None:

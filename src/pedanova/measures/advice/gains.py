@@ -347,8 +347,18 @@ class Tuning:
                 near.change(owner[best], int(start[0, owner[best]]), owner != owner[best])
         return start
 
-    def surely_best(self, proposed: Settings, run: Settings) -> Settings:
-        """(1, parameters) The best trial, unless the interval of the gain over it begins above 0."""
+    def likely(self, points: Settings) -> tuple[Settings, Settings]:
+        """The points in the region; and the default, followed by those that are sound, the best ones first."""
+        every = self.inside(points)
+        sound = every[self.sound(every)]
+        return every, np.concatenate([self.default, sound[np.argsort(self.objective.middle(sound), kind="stable")]])
+
+    def best_of(self, points: Settings, run: Settings) -> Settings:
+        """(1, parameters) The best trial, unless the interval of the gain over it begins above 0.
+
+        `points` are the default and sound points, the best ones first.
+        """
+        proposed = self.best_near(points[1:2] if len(points) > 1 else self.default)
         first, second = self.drawn(proposed, run)
         return proposed if quantiles(second[:, 0] - first[:, 0], ENDS[0])[0] > 0.0 else run
 
@@ -388,10 +398,8 @@ def find_gains(tuning: Tuning, points: Settings, run: Settings, spread: float) -
     `spread` is the interquartile range of the objective.
     """
     rules, default, names = tuning.rules, tuning.default, tuning.rules.names
-    every = tuning.inside(points)
-    points = every[tuning.sound(every)]
-    points = np.concatenate([default, points[np.argsort(tuning.objective.middle(points), kind="stable")]])
-    best = tuning.surely_best(tuning.best_near(points[1:2] if len(points) > 1 else default), run)
+    every, points = tuning.likely(points)
+    best = tuning.best_of(points, run)
     good = np.concatenate([best, points[1 : 1 + rules.within_limits(CANDIDATES)]])
     lines = [tuning.sound_ones(rules.line(name, default, tuning.kept)) for name in names]
     back = [tuning.sound_ones(put_back(rules, good, default, [j])) for j in range(len(names))]
