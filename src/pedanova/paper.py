@@ -99,7 +99,9 @@ def hpi(divergences: Mapping[str, float]) -> dict[str, float]:
 
 def divergence(contrast: Contrast, *, uniform: bool) -> float:
     """The Pearson divergence of one parameter between both γ-sets; lines 3 and 4 of Algorithm 1."""
-    return pearson_divergence(density(contrast, contrast.target), base_density(contrast, uniform=uniform))
+    return pearson_divergence(
+        density(contrast, contrast.target), uniform_density(contrast) if uniform else density(contrast, contrast.region)
+    )
 
 
 def pearson_divergence(p: Reals, q: Reals) -> float:
@@ -113,11 +115,6 @@ def local_variance(divergence: float, part: float) -> float:
 
 
 # --- densities ---------------------------------------------------------------------------------------
-
-
-def base_density(contrast: Contrast, *, uniform: bool) -> Reals:
-    """(cells,) What the target is compared with: a uniform draw, or the density of the region."""
-    return uniform_density(contrast) if uniform else density(contrast, contrast.region)
 
 
 def uniform_density(contrast: Contrast) -> Reals:

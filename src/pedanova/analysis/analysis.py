@@ -243,8 +243,7 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> effects = pa.analyze(pa.demo_trials(), "error").effects(region=0.5)
+        >>> effects = a.effects(region=0.5)
         >>> next(iter(effects))
         'learning_rate'
         >>> solver = effects.marginal("solver")
@@ -567,8 +566,7 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> gains = pa.analyze(pa.demo_trials(), "error").first(200).gains({"learning_rate": 1e-4})
+        >>> gains = a.first(200).gains({"learning_rate": 1e-4})
         >>> next(iter(gains)), gains.total.low > 0
         ('learning_rate', True)
         """
@@ -634,8 +632,7 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> needed = pa.analyze(pa.demo_trials(), "error").first(100).needed(width=0.2)
+        >>> needed = a.first(100).needed(width=0.2)
         >>> needed.pair, needed["learning_rate"].more > needed["lucky_number"].more
         (('learning_rate', 'units'), True)
         """
@@ -656,8 +653,7 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> brief = pa.analyze(pa.demo_trials(), "error").first(200).brief()
+        >>> brief = a.first(200).brief()
         >>> [line.topic for line in brief.rows]
         ['trials', 'best', 'expect', 'next', 'fails', 'stay', 'matters', 'where', 'ranking']
         """
@@ -691,8 +687,7 @@ class Analysis(Output):
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> small = pa.analyze(pa.demo_trials(), "error").reduce()
+        >>> small = a.reduce()
         >>> small["learning_rate"].advice, small["units"].advice
         ('narrow', 'widen')
         """

@@ -115,8 +115,6 @@ class Output:
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error")
         >>> a.within("units > 100").trials(sort="units", limit=1).to_dict()["units"]
         [101]
         """
@@ -152,8 +150,7 @@ class Output:
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> pa.analyze(pa.demo_trials(), "error").first(30).history(params=["units"])
+        >>> a.first(30).history(params=["units"])
         error of 30 trials: the best, 0.0264, at row 13:
         row   error  units
         ───  ──────  ─────
@@ -315,8 +312,7 @@ class Output:
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> w = pa.analyze(pa.demo_trials(), "error").widget()
+        >>> w = a.widget()
         >>> w.selection = {"solver": ["adam"]}
         >>> w.selection
         {'solver': ['adam']}
@@ -366,8 +362,7 @@ class Output:
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> with pa.analyze(pa.demo_trials(), "error").explore(open=False, wait=False) as page:
+        >>> with a.explore(open=False, wait=False) as page:
         ...     page.url.partition("?")[0].rpartition(":")[0]
         'http://127.0.0.1'
         """

@@ -410,7 +410,9 @@ def infer(
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
-        own = np.random.default_rng([question.seed, seed_of(contrast)])
+        own = np.random.default_rng(
+            [question.seed, zlib.crc32(np.stack([contrast.target, contrast.region]).astype(np.float64).tobytes())]
+        )
         if p_values is not None:
             p_value = p_values.get(row.name, 1.0)
         else:
@@ -420,11 +422,6 @@ def infer(
 
     threads = as_threads(None) if len(rows) > WORTH_THREADS else 1
     return spread(sureness_of, range(len(rows)), threads=threads)
-
-
-def seed_of(contrast: Contrast) -> int:
-    """A seed from the counts of one parameter, whatever its name."""
-    return zlib.crc32(np.stack([contrast.target, contrast.region]).astype(np.float64).tobytes())
 
 
 def with_sureness(rows: Sequence[Importance], sureness: Sequence[Sureness]) -> list[Importance]:

@@ -135,7 +135,9 @@ CHART = ("__MIN", "__MAX", "__STEP")  # suffixes of columns in a chart exported 
 def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
     """Read a database, the log of a tool, or a table; `place` is a path or a URL."""
     if place == "-":
-        return read_input(delimiter)
+        content = sys.stdin.buffer.read()
+        name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
+        return files.read_copy(content, name, "-", delimiter)
     database = database_at(place)
     if database is not None:
         return read_database(database, study)
@@ -156,13 +158,6 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
             Arg("study", study), f" names one of several studies, but {path} is one table; leave this option out"
         )
     return files.read_file(str(path), delimiter=delimiter)
-
-
-def read_input(delimiter: str | None) -> Records:
-    """Read standard input: JSON, JSON lines, or a text table."""
-    content = sys.stdin.buffer.read()
-    name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
-    return files.read_copy(content, name, "-", delimiter)
 
 
 def json_files(place: str) -> list[Path]:

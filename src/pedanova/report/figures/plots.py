@@ -11,34 +11,13 @@ from pedanova.data.history import curves_of, goal_named
 from pedanova.errors import QueryError
 from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
-from pedanova.measures.questions.ask import (
-    check_names,
-    compare_objectives,
-    densities_of_all,
-    effects_within,
-    history_table,
-    importance_of,
-    importance_or_wider,
-    interactions_of,
-    pair_plane,
-    profile_of,
-)
+from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace
-from pedanova.report.figures.draw import (
-    draw_along,
-    draw_gains,
-    draw_importances,
-    draw_interactions,
-    draw_objectives,
-    draw_pair,
-    draw_profile,
-    panels,
-    with_legend,
-)
+from pedanova.report.figures import draw
 from pedanova.report.figures.spread import draw_densities, draw_marginal, draw_verdict
 from pedanova.report.figures.trials import draw_curves, draw_history, draw_slice
 from pedanova.report.names import nesting_of
@@ -89,8 +68,8 @@ class Plots:
         >>> [label.get_text() for label in ax.get_yticklabels()][-1] in a.space
         True
         """
-        importances = importance_or_wider(self._data, Question(target, region, **options), good=False)
-        return draw_importances(importances, ax, metric=metric, nesting=nesting_of(self._data.tallies))
+        importances = ask.importance_or_wider(self._data, Question(target, region, **options), good=False)
+        return draw.draw_importances(importances, ax, metric=metric, nesting=nesting_of(self._data.tallies))
 
     def densities(
         self, names: Names = None, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None
@@ -113,12 +92,12 @@ class Plots:
         2
         """
         asked = replace(self._data.widened(Question(target, region)), force=True)
-        densities, ranked = densities_of_all(self._data, asked), importance_of(self._data, asked)
+        densities, ranked = ask.densities_of_all(self._data, asked), ask.importance_of(self._data, asked)
 
-        def draw(name: str, one: Axes, shown: str) -> Axes:
+        def paint(name: str, one: Axes, shown: str) -> Axes:
             return draw_densities(densities[name], one, shown, ranked[name])
 
-        return with_legend(panels(self._chosen(names, list(ranked)[:SHOWN]), densities, ax, draw))
+        return draw.with_legend(draw.panels(self._chosen(names, list(ranked)[:SHOWN]), densities, ax, paint))
 
     def reduction(
         self,
@@ -150,12 +129,12 @@ class Plots:
         if reduced is None:
             how, others = how_and_others(options)
             reduced = reduce_space(self._data, Question(target, **how), keep, **others)
-        verdicts, densities = dict(reduced), densities_of_all(self._data, Question(target, force=True))
+        verdicts, densities = dict(reduced), ask.densities_of_all(self._data, Question(target, force=True))
 
-        def draw(name: str, one: Axes, shown: str) -> Axes:
+        def paint(name: str, one: Axes, shown: str) -> Axes:
             return draw_verdict(verdicts[name], densities[name], one, shown)
 
-        return with_legend(panels(self._chosen(names, list(verdicts)), densities, ax, draw))
+        return draw.with_legend(draw.panels(self._chosen(names, list(verdicts)), densities, ax, paint))
 
     def profile(
         self,
@@ -178,7 +157,7 @@ class Plots:
         True
         """
         question = Question(region=region, **check_how({"draws": 0, "force": True} | options))
-        return draw_profile(profile_of(self._data, question, ladder), ax)
+        return draw.draw_profile(ask.profile_of(self._data, question, ladder), ax)
 
     def along(
         self,
@@ -203,7 +182,7 @@ class Plots:
         'batch_size'
         """
         question = Question(target, **check_how(options))
-        return draw_along(along_budgets(self._data, budget, question, at=at, among=among), ax)
+        return draw.draw_along(along_budgets(self._data, budget, question, at=at, among=among), ax)
 
     def interactions(
         self, target: Rows = DEFAULT.target, region: Rows = DEFAULT.region, *, ax: Axes = None, **options: Any
@@ -222,8 +201,8 @@ class Plots:
         3
         """
         how, others = how_and_others(options)
-        result: Any = interactions_of(self._data, Question(target, region, **how), **others)
-        return draw_interactions(result, ax)
+        result: Any = ask.interactions_of(self._data, Question(target, region, **how), **others)
+        return draw.draw_interactions(result, ax)
 
     def pair(
         self,
@@ -249,7 +228,7 @@ class Plots:
         >>> a.plot.pair("learning_rate", "units").get_xlabel()
         'learning_rate'
         """
-        return draw_pair(pair_plane(self._data, (first, second), Question(target, region), cells), ax)
+        return draw.draw_pair(ask.pair_plane(self._data, (first, second), Question(target, region), cells), ax)
 
     def effects(
         self,
@@ -274,16 +253,16 @@ class Plots:
         >>> a.plot.effects(["learning_rate", "units"], region=0.5).size
         2
         """
-        effects = effects_within(self._data, region, clip, smoothing)
+        effects = ask.effects_within(self._data, region, clip, smoothing)
 
-        def draw(name: str, one: Axes, shown: str) -> Axes:
+        def paint(name: str, one: Axes, shown: str) -> Axes:
             return draw_marginal(effects.marginal(name), effects.mean, one, shown)
 
-        return panels(self._chosen(names, list(effects)[:SHOWN]), effects, ax, draw)
+        return draw.panels(self._chosen(names, list(effects)[:SHOWN]), effects, ax, paint)
 
     def _chosen(self, names: Names, usual: Sequence[str]) -> Sequence[str]:
         chosen = [names] if isinstance(names, str) else list(names or usual)
-        check_names(chosen, self._data.space)
+        ask.check_names(chosen, self._data.space)
         return chosen
 
     def objectives(
@@ -319,7 +298,7 @@ class Plots:
         if observed is None:
             raise QueryError("the rows are no longer available; keep them with save(…, rows=True)")
         tradeoff = tradeoff_of(observed, target, self._data.levels.nan, objectives)
-        return draw_objectives(tradeoff, dict(compare_objectives(self._data, Question(target, **options))))
+        return draw.draw_objectives(tradeoff, dict(ask.compare_objectives(self._data, Question(target, **options))))
 
     def history(self, objective: str | None = None, *, ax: Axes = None) -> Axes:
         """Draw the objective of every trial in the order in which they were run, and the best so far as a line.
@@ -338,7 +317,7 @@ class Plots:
         >>> a.plot.history().get_xlabel()
         'row'
         """
-        return draw_history(history_table(self._data, Question(None), objective=objective), ax)
+        return draw_history(ask.history_table(self._data, Question(None), objective=objective), ax)
 
     def slice(
         self,
@@ -366,7 +345,7 @@ class Plots:
         'learning_rate'
         """
         names = [name] if by is None else [name, by]
-        found = history_table(self._data, Question(target), objective=objective, params=list(dict.fromkeys(names)))
+        found = ask.history_table(self._data, Question(target), objective=objective, params=list(dict.fromkeys(names)))
         return draw_slice(found, self._data.space, names, ax)
 
     def curves(self, objective: str | None = None, *, ax: Axes = None) -> Axes:
@@ -411,12 +390,10 @@ class Plots:
 
         Examples
         --------
-        >>> import pedanova as pa
-        >>> a = pa.analyze(pa.demo_trials(), "error").first(200)
-        >>> a.plot.gains().get_xlabel()
+        >>> a.first(200).plot.gains().get_xlabel()
         'gain in error'
         """
-        return draw_gains(gains_of(self._data, default, region, seed), ax)
+        return draw.draw_gains(gains_of(self._data, default, region, seed), ax)
 
 
 def how_and_others(options: Mapping[str, Any]) -> tuple[How, dict[str, Any]]:

@@ -16,21 +16,7 @@ from pedanova.measures.studies.across import Pooling
 from pedanova.measures.studies.pooling import RankTest
 from pedanova.measures.studies.prior import ParameterPrior, SearchPrior
 from pedanova.measures.studies.study_difference import Differences
-from pedanova.report.figures.draw import (
-    NOISE,
-    Axes,
-    Reals,
-    axes_with_ink,
-    colours_of,
-    name_bars,
-    name_ticks,
-    panels,
-    plain,
-    plain_names,
-    title,
-    trim,
-    with_legend,
-)
+from pedanova.report.figures import draw
 from pedanova.report.figures.plots import SHOWN
 from pedanova.report.figures.spread import DENSITY, LEAST_TOP, name_places
 from pedanova.space.comparison import same_cells
@@ -56,7 +42,7 @@ class AcrossPlots:
     _result: Pooling
     _prior: Callable[..., SearchPrior]
 
-    def importance(self, *, ax: Axes = None) -> Axes:
+    def importance(self, *, ax: draw.Axes = None) -> draw.Axes:
         """Draw the pooled shares with their intervals, and a dot for every study.
 
         Parameters
@@ -66,7 +52,7 @@ class AcrossPlots:
         """
         return draw_pooled(self._result, ax)
 
-    def ranks(self, *, ax: Axes = None) -> Axes:
+    def ranks(self, *, ax: draw.Axes = None) -> draw.Axes:
         """Draw a critical-difference diagram: mean ranks, and bars over parameters that do not differ clearly.
 
         Parameters
@@ -83,7 +69,7 @@ class AcrossPlots:
             raise QueryError("no mean ranks, because they need two studies with two parameters in common (see notes)")
         return draw_ranks(self._result.ranks, ax)
 
-    def prior(self, names: str | Sequence[str] | None = None, *, ax: Axes = None, **options: Any) -> Axes:
+    def prior(self, names: str | Sequence[str] | None = None, *, ax: draw.Axes = None, **options: Any) -> draw.Axes:
         """Draw the density of good values over all studies, and the density of each single study in grey.
 
         Parameters
@@ -95,15 +81,15 @@ class AcrossPlots:
         """
         prior = self._prior(**options)
 
-        def draw(name: str, one: Axes, shown: str) -> None:
+        def paint(name: str, one: draw.Axes, shown: str) -> None:
             draw_prior(prior[name], prior.safety, one, shown)
 
-        return with_legend(panels(list(prior)[:SHOWN] if names is None else names, prior, ax, draw))
+        return draw.with_legend(draw.panels(list(prior)[:SHOWN] if names is None else names, prior, ax, paint))
 
 
-def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
+def draw_pooled(pooled: Pooling, ax: draw.Axes | None = None) -> draw.Axes:
     rows = pooled.rows[::-1]
-    ax, ink = axes_with_ink(ax, 6.4, 1.3 + 0.36 * len(rows))
+    ax, ink = draw.axes_with_ink(ax, 6.4, 1.3 + 0.36 * len(rows))
     places = np.arange(len(rows))
     ax.barh(places, [100 * max(0.0, row.share) for row in rows], color=ink["target"], height=0.62, label="mean")
     for place, row in zip(places, rows, strict=True):
@@ -117,10 +103,10 @@ def draw_pooled(pooled: Pooling, ax: Axes | None = None) -> Axes:
                 [100 * row.share], [place], xerr=np.abs(span), fmt="none", ecolor=ink["B"], elinewidth=2.5, capsize=4,
                 zorder=3, label="95 % interval of the mean" if place == 0 else None,
             )  # fmt: skip
-    shown = plain_names([row.name for row in rows])
-    name_bars(ax, [shown[row.name] for row in rows], "importance (%)")
+    shown = draw.plain_names([row.name for row in rows])
+    draw.name_bars(ax, [shown[row.name] for row in rows], "importance (%)")
     ax.set_xlim(left=min(0.0, *(100 * row.share for row in rows)))
-    title(ax, pooled.heading())
+    draw.title(ax, pooled.heading())
     ax.legend(fontsize="small", frameon=False, loc="lower right")
     return ax
 
@@ -137,13 +123,13 @@ def rank_bars(test: RankTest) -> list[tuple[float, float, int]]:
     return bars
 
 
-def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
+def draw_ranks(test: RankTest, ax: draw.Axes | None = None) -> draw.Axes:
     """Draw a critical-difference diagram: a line from each mean rank to its name, and bars over similar ranks."""
     bars, count = rank_bars(test), len(test.names)
     half = (count + 1) // 2  # the better half is on the left, and the outermost names are nearest to the axis
     below = 0.35 + LANE * max((lane + 1 for *_, lane in bars), default=0)
     depth = below + RUNG * half
-    ax, ink = axes_with_ink(ax, 7.2, 1.1 + 0.34 * (depth + 1.4))
+    ax, ink = draw.axes_with_ink(ax, 7.2, 1.1 + 0.34 * (depth + 1.4))
     width = max(1.0, count - 1.0)
     edge = 0.06 * width
     ax.plot([1, count], [0, 0], color=ink["ink"], linewidth=1.2, solid_capstyle="butt")
@@ -151,7 +137,7 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     for tick in range(1, count + 1, step):
         ax.plot([tick, tick], [0, 0.14], color=ink["ink"], linewidth=1.2)
         ax.text(tick, 0.24, str(tick), ha="center", va="bottom", fontsize="small", color=ink["soft"])
-    shown = plain_names(list(test.names))
+    shown = draw.plain_names(list(test.names))
     for place, (name, rank) in enumerate(zip(test.names, test.ranks, strict=True)):
         left = place < half
         y = -(below + RUNG * ((place if left else count - 1 - place) + 0.3))
@@ -173,7 +159,7 @@ def draw_ranks(test: RankTest, ax: Axes | None = None) -> Axes:
     ax.set_ylim(-(depth + 0.1), mark + 0.7)
     ax.axis("off")
     p = chance(test.p_value)
-    title(ax, f"Mean ranks over {test.studies} studies (Friedman p {p if p.startswith('<') else f'= {p}'})")
+    draw.title(ax, f"Mean ranks over {test.studies} studies (Friedman p {p if p.startswith('<') else f'= {p}'})")
     return ax
 
 
@@ -192,7 +178,7 @@ class DifferencePlots:
 
     _result: Differences
 
-    def importance(self, *, ax: Axes = None) -> Axes:
+    def importance(self, *, ax: draw.Axes = None) -> draw.Axes:
         """Draw the share of every parameter in both studies; grey and ~ mark shares that do not differ clearly.
 
         Parameters
@@ -202,7 +188,7 @@ class DifferencePlots:
         """
         return draw_both(self._result, ax)
 
-    def densities(self, names: str | Sequence[str] | None = None, *, ax: Axes = None) -> Axes:
+    def densities(self, names: str | Sequence[str] | None = None, *, ax: draw.Axes = None) -> draw.Axes:
         """Draw the densities of the target in both studies, for one parameter or several.
 
         Parameters
@@ -212,17 +198,19 @@ class DifferencePlots:
         """
         differences = self._result
 
-        def draw(name: str, one: Axes, shown: str) -> Axes:
+        def paint(name: str, one: draw.Axes, shown: str) -> draw.Axes:
             key = differences[name].name  # raises an error for a name that the studies do not share
             first, second = (densities[key] for densities in differences.densities)
             return draw_over(first, second, differences.names, one, shown)
 
-        return with_legend(panels(list(differences)[:SHOWN] if names is None else names, differences, ax, draw))
+        return draw.with_legend(
+            draw.panels(list(differences)[:SHOWN] if names is None else names, differences, ax, paint)
+        )
 
 
-def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
+def draw_both(differences: Differences, ax: draw.Axes | None = None) -> draw.Axes:
     rows = differences.rows[::-1]
-    ax, ink = axes_with_ink(ax, 6.4, 1.4 + 0.46 * len(rows))
+    ax, ink = draw.axes_with_ink(ax, 6.4, 1.4 + 0.46 * len(rows))
     places = np.arange(len(rows))
     for offset, key, colour, name in (
         (0.19, "share", "A", differences.names[0]),
@@ -231,18 +219,20 @@ def draw_both(differences: Differences, ax: Axes | None = None) -> Axes:
         values = [100 * max(0.0, getattr(row, key)) for row in rows]
         fills = [ink[colour] if row.significant else ink["noise"] for row in rows]
         ax.barh(places + offset, values, 0.34, color=fills, edgecolor=ink[colour], linewidth=1.2)
-        ax.barh([0], [0], color=ink[colour], label=plain(name))  # an entry for the legend, because bars may be grey
-    shown = plain_names([row.name for row in rows])
-    name_bars(ax, [f"{'' if row.significant else NOISE}{shown[row.name]}" for row in rows], "importance (%)")
+        ax.barh(
+            [0], [0], color=ink[colour], label=draw.plain(name)
+        )  # an entry for the legend, because bars may be grey
+    shown = draw.plain_names([row.name for row in rows])
+    draw.name_bars(ax, [f"{'' if row.significant else draw.NOISE}{shown[row.name]}" for row in rows], "importance (%)")
     ax.set_xlim(left=0)
     ax.legend(fontsize="small", frameon=False, loc="lower right")
-    title(ax, differences.heading())
+    draw.title(ax, differences.heading())
     return ax
 
 
-def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes, shown: str) -> Axes:
+def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: draw.Axes, shown: str) -> draw.Axes:
     """Draw the densities of target and region for two studies on one axis."""
-    ink = colours_of(ax)
+    ink = draw.colours_of(ax)
     first = one.drawn()
     second = two.drawn(like=first) if same_cells(one.parameter, two.parameter) else two.drawn()
     if first.bins.edges is None or second.bins.edges is None:
@@ -251,16 +241,16 @@ def draw_over(one: Densities, two: Densities, names: tuple[str, str], ax: Axes, 
         _lines(first, second, names, ink, ax)
     ax.set_xlabel(shown)
     ax.set_ylim(bottom=0)
-    trim(ax)
+    draw.trim(ax)
     return ax
 
 
-def _lines(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
+def _lines(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str, str], ax: draw.Axes) -> None:
     low, high, top = [], [], LEAST_TOP
     for drawing, name, colour in ((first, names[0], "A"), (second, names[1], "B")):
-        edges: Reals = drawing.bins.edges if drawing.bins.edges is not None else np.arange(len(drawing) + 1.0)
+        edges: draw.Reals = drawing.bins.edges if drawing.bins.edges is not None else np.arange(len(drawing) + 1.0)
         heights = drawing.heights(drawing.target)
-        ax.stairs(heights, edges, baseline=None, color=ink[colour], linewidth=2, label=plain(name))
+        ax.stairs(heights, edges, baseline=None, color=ink[colour], linewidth=2, label=draw.plain(name))
         ax.stairs(heights, edges, fill=True, color=ink[colour], alpha=0.14, linewidth=0)
         ax.stairs(
             drawing.heights(drawing.region), edges, baseline=None, color=ink[colour], linewidth=0.9, linestyle=":"
@@ -268,25 +258,25 @@ def _lines(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[st
         top = max(top, 1.08 * float(heights.max(initial=0.0)))
         low.append(float(edges[0]))
         high.append(float(edges[-1]))
-    name_ticks(ax, min(low), max(high), log=first.bins.log and second.bins.log)
+    draw.name_ticks(ax, min(low), max(high), log=first.bins.log and second.bins.log)
     ax.set_ylabel(DENSITY)
     ax.set_ylim(0, top)
 
 
-def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str, str], ax: Axes) -> None:
+def _bars(first: Drawing, second: Drawing, names: tuple[str, str], ink: dict[str, str], ax: draw.Axes) -> None:
     labels = list(dict.fromkeys([*first.bins.labels, *second.bins.labels]))
     for drawing, name, colour, offset in ((first, names[0], "A", -0.2), (second, names[1], "B", 0.2)):
         places = np.array([labels.index(label) for label in drawing.bins.labels], dtype=float) + offset
-        ax.bar(places, 100 * drawing.target, 0.36, color=ink[colour], label=plain(name))
+        ax.bar(places, 100 * drawing.target, 0.36, color=ink[colour], label=draw.plain(name))
         ax.hlines(100 * drawing.region, places - 0.19, places + 0.19, color=ink["ink"], linewidth=1.3)
     name_places(ax, labels)
     ax.set_xlim(-0.6, len(labels) - 0.4)
     ax.set_ylabel("rows (%)")
 
 
-def draw_prior(row: ParameterPrior, safety: float, ax: Axes, shown: str) -> None:
+def draw_prior(row: ParameterPrior, safety: float, ax: draw.Axes, shown: str) -> None:
     """Draw the density from which `sample` draws, and the density of each study in grey."""
-    ink, bins = colours_of(ax), bins_of(row.parameter)
+    ink, bins = draw.colours_of(ax), bins_of(row.parameter)
     studies = [prior_heights(bins, row.uniform * lift) for lift in row.lifts]
     prior, uniform = prior_heights(bins, row.mixed(safety)), prior_heights(bins, row.uniform)
     grey = {"color": ink["soft"], "linewidth": 0.8, "alpha": max(0.12, min(0.7, 4 / len(studies)))}
@@ -299,14 +289,14 @@ def draw_prior(row: ParameterPrior, safety: float, ax: Axes, shown: str) -> None
     if bins.edges is None:
         name_places(ax, bins.labels)
     else:
-        name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log, most=5)
+        draw.name_ticks(ax, float(edges[0]), float(edges[-1]), log=bins.log, most=5)
     ax.set_xlabel(shown)
     ax.set_ylabel("draws (%)" if bins.widths is None else DENSITY)
     ax.set_ylim(0, 1.08 * max(1.5 * float(uniform.max()), 2.5 * float(prior.max())))
-    trim(ax)
+    draw.trim(ax)
 
 
-def prior_heights(bins: Bins, density: Reals) -> Reals:
+def prior_heights(bins: Bins, density: draw.Reals) -> draw.Reals:
     """The heights to draw: percentages for categories; for ranges, the density divided by a uniform density."""
     gathered = bins.gather(density)
     return 100 * gathered if bins.widths is None else gathered / bins.widths

@@ -11,18 +11,7 @@ import numpy as np
 from pedanova.base.digits import short
 from pedanova.data.history import History, LearningCurves
 from pedanova.data.regions import sign_of
-from pedanova.report.figures.draw import (
-    LOG_SPAN,
-    STYLES,
-    Axes,
-    Reals,
-    axes_with_ink,
-    colours_of,
-    name_ticks,
-    plain,
-    plain_names,
-    trim,
-)
+from pedanova.report.figures import draw
 from pedanova.report.figures.spread import name_places
 from pedanova.report.palette import mixed
 from pedanova.space.parameters import Ordinal, Parameter, Space, scale_of
@@ -33,9 +22,9 @@ PALEST = 0.15  # part of the full colour that the lowest value has
 SIZE = (7.2, 4.4)
 
 
-def draw_history(history: History, ax: Axes | None = None) -> Axes:
+def draw_history(history: History, ax: draw.Axes | None = None) -> draw.Axes:
     """Draw every trial as a dot over its number, and the best so far as a line."""
-    ax, ink = axes_with_ink(ax, *SIZE)
+    ax, ink = draw.axes_with_ink(ax, *SIZE)
     places, best = reals(history.places), reals(history.named("best"))
     draw_trials(ax, history, places, {"color": ink["region"], "label": "trial"})
     known = ~np.isnan(best)
@@ -44,9 +33,9 @@ def draw_history(history: History, ax: Axes | None = None) -> Axes:
     return finish(ax, history)
 
 
-def draw_trials(ax: Axes, history: History, places: Reals, look: dict[str, Any]) -> Any:
+def draw_trials(ax: draw.Axes, history: History, places: draw.Reals, look: dict[str, Any]) -> Any:
     """Draw trials as dots: pruned ones as open triangles, trials without a value as crosses at the worse end."""
-    ink, states = colours_of(ax), np.array(history.named("state"))
+    ink, states = draw.colours_of(ax), np.array(history.named("state"))
     values = reals(history.columns[history.objective])
     finite = np.isfinite(values)
     pruned, gone = finite & (states == "pruned"), ~finite & (states != "unfinished")
@@ -66,20 +55,20 @@ def draw_trials(ax: Axes, history: History, places: Reals, look: dict[str, Any])
     return drawn
 
 
-def finish(ax: Axes, result: History | LearningCurves) -> Axes:
+def finish(ax: draw.Axes, result: History | LearningCurves) -> draw.Axes:
     """Add the label of the y axis, the title and the legend, which stands below the title."""
-    ax.set_ylabel(f"{plain(result.objective)} {'↓' if result.direction == 'minimize' else '↑'}")
+    ax.set_ylabel(f"{draw.plain(result.objective)} {'↓' if result.direction == 'minimize' else '↑'}")
     ax.set_title(result.heading().replace(": ", "\n", 1).replace("$", r"\$"), loc="left", fontsize="medium", pad=26)
     beside = {"columnspacing": 1.0, "handletextpad": 0.4, "borderpad": 0.3, "bbox_to_anchor": (-0.02, 1.0)}
     ax.legend(fontsize="small", frameon=False, ncols=7, loc="lower left", **beside)
-    trim(ax)
+    draw.trim(ax)
     return ax
 
 
-def draw_slice(history: History, space: Space, names: Sequence[str], ax: Axes | None = None) -> Axes:
+def draw_slice(history: History, space: Space, names: Sequence[str], ax: draw.Axes | None = None) -> draw.Axes:
     """Draw every trial over the value of a parameter, coloured by another one or by whether it is in the target."""
-    ax, ink = axes_with_ink(ax, *SIZE)
-    name, shown = names[0], plain_names(list(names))
+    ax, ink = draw.axes_with_ink(ax, *SIZE)
+    name, shown = names[0], draw.plain_names(list(names))
     places = place_trials(ax, history.columns[name], space.get(name))
     if len(names) == 1:
         inside = np.array(history.named("in")) == "target"
@@ -92,7 +81,7 @@ def draw_slice(history: History, space: Space, names: Sequence[str], ax: Axes | 
     return finish(ax, history)
 
 
-def place_trials(ax: Axes, cells: Sequence[Any], parameter: Parameter | None) -> Reals:
+def place_trials(ax: draw.Axes, cells: Sequence[Any], parameter: Parameter | None) -> draw.Reals:
     """Where the trials stand along the x axis, which gets its ticks; trials without a value stand at the left end."""
     given = [cell for cell in cells if cell is not None]
     if given and not is_named(given):
@@ -101,29 +90,29 @@ def place_trials(ax: Axes, cells: Sequence[Any], parameter: Parameter | None) ->
         low, high, log = float(known.min()), float(known.max()), is_log(parameter, known)
         room = 0.03 * ((math.log(high / low) if log else high - low) or 1.0)
         ends = (low * math.exp(-room), high * math.exp(room)) if log else (low - room, high + room)
-        name_ticks(ax, *ends, log=log)
+        draw.name_ticks(ax, *ends, log=log)
         return np.where(np.isfinite(numbers), numbers, ends[0])
     labels = sorted(set(given), key=str) or ["–"]
     name_places(ax, labels)
     spread = JITTER * (2 * (np.arange(len(cells)) * GOLDEN % 1) - 1)
-    places: Reals = np.array([labels.index(cell) if cell in labels else -0.9 for cell in cells])
+    places: draw.Reals = np.array([labels.index(cell) if cell in labels else -0.9 for cell in cells])
     return places + spread
 
 
 def colour_trials(
-    ax: Axes, history: History, places: Reals, cells: Sequence[Any], parameter: Parameter | None, name: str
+    ax: draw.Axes, history: History, places: draw.Reals, cells: Sequence[Any], parameter: Parameter | None, name: str
 ) -> None:
     """Draw the trials coloured by a parameter: numbers by a colour bar, other values by the legend."""
     from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
 
-    ink = colours_of(ax)
+    ink = draw.colours_of(ax)
     given = [cell for cell in cells if cell is not None]
     if is_named(given):
-        most = sorted(set(given), key=lambda one: (-given.count(one), str(one)))[: len(STYLES)]
-        inks = {cell: ink[colour] for cell, (colour, _, _) in zip(most, STYLES, strict=False)}
+        most = sorted(set(given), key=lambda one: (-given.count(one), str(one)))[: len(draw.STYLES)]
+        inks = {cell: ink[colour] for cell, (colour, _, _) in zip(most, draw.STYLES, strict=False)}
         draw_trials(ax, history, places, {"color": np.array([inks.get(cell, ink["noise"]) for cell in cells])})
         for cell, colour in inks.items():
-            ax.scatter([], [], s=14, color=colour, label=f"{name} = {plain(short(cell))}")
+            ax.scatter([], [], s=14, color=colour, label=f"{name} = {draw.plain(short(cell))}")
         return
     numbers, pale = reals(cells), mixed(ink["ground"], ink["target"], PALEST)
     scale = (LogNorm if is_log(parameter, numbers[np.isfinite(numbers)]) else Normalize)()
@@ -136,19 +125,19 @@ def is_named(cells: Sequence[Any]) -> bool:
     return any(isinstance(cell, str | bool) for cell in cells)
 
 
-def is_log(parameter: Parameter | None, values: Reals) -> bool:
-    wide = isinstance(parameter, Ordinal) and len(values) > 0 and values.max() > LOG_SPAN * values.min()
+def is_log(parameter: Parameter | None, values: draw.Reals) -> bool:
+    wide = isinstance(parameter, Ordinal) and len(values) > 0 and values.max() > draw.LOG_SPAN * values.min()
     log = parameter is not None and scale_of(parameter) == "log"
     return (log or wide) and len(values) > 0 and bool(values.min() > 0)
 
 
-def reals(cells: Sequence[Any]) -> Reals:
+def reals(cells: Sequence[Any]) -> draw.Reals:
     return np.array([math.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
 
-def draw_curves(curves: LearningCurves, ax: Axes | None = None) -> Axes:
+def draw_curves(curves: LearningCurves, ax: draw.Axes | None = None) -> draw.Axes:
     """Draw one line for each trial over its steps; the best complete trial has full colour, pruned ones end early."""
-    ax, ink = axes_with_ink(ax, *SIZE)
+    ax, ink = draw.axes_with_ink(ax, *SIZE)
     trials = curves.by_trial()
     sign = sign_of(curves.direction)
     ended = [i for i, (_, state, _) in enumerate(trials) if state == "complete"] or range(len(trials))

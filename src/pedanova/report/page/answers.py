@@ -25,30 +25,14 @@ from pedanova.measures.densities import Densities, PairDensity
 from pedanova.measures.effects import binned_marginal
 from pedanova.measures.importance import Importance
 from pedanova.measures.question import DEFAULT, ROWS, Baseline, Question
-from pedanova.measures.questions.ask import (
-    compare_objectives,
-    effects_within,
-    importance_of,
-    importance_or_wider,
-    interactions_of,
-    pair_plane,
-)
+from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import along_budgets
 from pedanova.measures.studies.study_difference import difference_of_answers
 from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
-from pedanova.report.page.facts import (
-    bins_for,
-    columns_of,
-    density_to_json,
-    exact,
-    inside_span,
-    others_of,
-    reached_by,
-    rounded,
-)
+from pedanova.report.page import facts
 from pedanova.report.page.question import LAST, box_of, lines_of, question_to_json
 from pedanova.space.exports import export
 from pedanova.space.parameters import in_words
@@ -72,7 +56,7 @@ def importance_rows(rows: Sequence[Importance]) -> list[dict[str, Any]]:
 
 
 def row_to_json(row: object, columns: Sequence[str]) -> dict[str, Any]:
-    return {name: exact(getattr(row, name)) for name in columns}
+    return {name: facts.exact(getattr(row, name)) for name in columns}
 
 
 def rows_of(rows: Sequence[object], columns: Sequence[str]) -> list[dict[str, Any]]:
@@ -109,7 +93,8 @@ def answer(
     """
     if names is not None and not sure:
         question = by_counts_at_first(a, question)
-    result = {"question": question_to_json(question, columns_of(a)), "sure": sure, "sample": None, "refused": None}
+    plain = question_to_json(question, facts.columns_of(a))
+    result = {"question": plain, "sure": sure, "sample": None, "refused": None}
     sample = None if sure else some_rows(a, question)
     rows = a if sample is None else sample
     try:
@@ -121,7 +106,7 @@ def answer(
     asked, asking = asking, rows.widened(asking)
     result |= {"sample": None if sample is None else sample.rows, "bands": bands_of(a, question, rows, asking)}
     if question.parts == "selected" and question.within and not a.levels.several:
-        result["reached"] = reached_by(rows.selected(asking)[0])  # the strip then shows the selected rows
+        result["reached"] = facts.reached_by(rows.selected(asking)[0])  # the strip then shows the selected rows
     result["lines"] = lines_of(asking, source)
     weight = a.rows / rows.rows  # the number of rows that each sampled row represents
     try:
@@ -140,7 +125,7 @@ def densities(a: TrialData, question: Question, names: Sequence[str] | None = No
     rows, asking = a if sample is None else sample, a.by_limits(question, sample)
     if names is None:
         return {"densities": drawn_densities(a, rows, question, asking, sure=False)}
-    return {"densities": drawn(rows.at_once(asking, names).as_drawn.densities, question, bins_for(a))}
+    return {"densities": drawn(rows.at_once(asking, names).as_drawn.densities, question, facts.bins_for(a))}
 
 
 def by_counts_at_first(a: TrialData, question: Question) -> Question:
@@ -173,7 +158,7 @@ def numbers(
     rows: TrialData, asking: Question, weight: float, *, sure: bool, names: Sequence[str] | None = None
 ) -> dict[str, Any]:
     if sure:
-        table, selected = importance_or_wider(rows, asking, good=False), rows.selected(asking)[0].rows
+        table, selected = ask.importance_or_wider(rows, asking, good=False), rows.selected(asking)[0].rows
     else:
         glance = rows.at_once(rows.widened(asking), names)
         table, selected = glance.importances, glance.count
@@ -207,9 +192,9 @@ def drawn_densities(
 
     def make() -> dict[str, Any]:
         query = rows.resolved(asking) if sure else rows.at_once(asking)
-        return drawn(query.as_drawn.densities, question, bins_for(a))
+        return drawn(query.as_drawn.densities, question, facts.bins_for(a))
 
-    key = json.dumps(question_to_json(question, columns_of(a))), question.estimator, question.seed
+    key = json.dumps(question_to_json(question, facts.columns_of(a))), question.estimator, question.seed
     return RESULTS.get(rows, ("drawn", *key), make)
 
 
@@ -228,23 +213,23 @@ def what_can_be_drawn(
     except PedanovaError:
         return {"rows": numbers_of_rows(weight, inner.rows)}
     try:
-        return {"rows": known, "densities": drawn(query.densities, question, bins_for(a))}
+        return {"rows": known, "densities": drawn(query.densities, question, facts.bins_for(a))}
     except PedanovaError:
         return {"rows": known}
 
 
 def drawn(densities: Mapping[str, Densities], question: Question, shapes: Mapping[str, Bins]) -> dict[str, Any]:
     baseline = cast("Baseline", question.baseline)
-    result = {name: density_to_json(one, shapes[name], baseline) for name, one in densities.items()}
+    result = {name: facts.density_to_json(one, shapes[name], baseline) for name, one in densities.items()}
     for name, bounds in box_of(question).items():
         if isinstance(bounds, tuple) and name in result and shapes[name].edges is not None:
-            result[name]["good"] = inside_span(result[name]["good"], bounds)
+            result[name]["good"] = facts.inside_span(result[name]["good"], bounds)
     return result
 
 
 def column_densities(a: TrialData, question: Question, names: Sequence[str] | None = None) -> dict[str, Any]:
     """The densities of columns that are not parameters, from counts, as JSON; {} if the question has too few rows."""
-    others, rows = others_of(a), a.excerpt or a
+    others, rows = facts.others_of(a), a.excerpt or a
     some = None if others is None or names is None else [name for name in names if name in others.space]
     if others is None or some == []:
         return {}
@@ -255,7 +240,7 @@ def column_densities(a: TrialData, question: Question, names: Sequence[str] | No
         target, region = bands if a.levels.several else (inner.by_value(band, of) for band in bands)
         plain = Question(target, region, within=question.within, parts="selected", estimator="counts", of="rows")
         query = others.at_once(replace(plain, baseline=question.baseline, smoothing=question.smoothing), some)
-        return drawn(query.as_drawn.densities, question, bins_for(others))
+        return drawn(query.as_drawn.densities, question, facts.bins_for(others))
     except PedanovaError:
         return {}
 
@@ -272,7 +257,7 @@ def bands_of(a: TrialData, question: Question, rows: TrialData, asking: Question
         limits, known = Region.parse(band, name), Region.parse(asked, name)
         counted = not a.levels.several and whole.has_counts_for(limits)
         values = whole.by_value(limits, question.of) if counted else limits
-        ends = [exact(values.low), exact(values.high)] if values.kind == "value" else [None, None]
+        ends = [facts.exact(values.low), facts.exact(values.high)] if values.kind == "value" else [None, None]
         limit = "" if values.kind != "value" else f"{a.objective} {limits_in_words(*ends)}"
         part = f"{known}{' of these rows' * (own and not known.is_all)}"
         chip, said = part.removeprefix("the "), f"is in {part}{f' ({limit})' * bool(limit)}"
@@ -301,7 +286,7 @@ DIFFERENCE_COLUMNS = ("share", "other", "difference", "low", "high", "clear")
 @refusing
 def pairs(a: TrialData, question: Question, names: Sequence[str] | None) -> dict[str, Any]:
     """The interactions of all pairs of the parameters `names` as JSON, the largest first."""
-    result = interactions_of(*asked_of(a, without_paper(question), "estimator", "seed", "of"), params=names)
+    result = ask.interactions_of(*asked_of(a, without_paper(question), "estimator", "seed", "of"), params=names)
     return {
         "cells": result.cells,
         "rows": rows_of(result.rows, PAIR_COLUMNS),
@@ -312,7 +297,7 @@ def pairs(a: TrialData, question: Question, names: Sequence[str] | None) -> dict
 @refusing
 def plane(a: TrialData, question: Question, first: str, second: str) -> dict[str, Any]:
     inner, asking = asked_of(a, question)
-    return plane_to_json(pair_plane(inner, (first, second), asking, PLANE))
+    return plane_to_json(ask.pair_plane(inner, (first, second), asking, PLANE))
 
 
 def plane_to_json(density: PairDensity) -> dict[str, Any]:
@@ -390,19 +375,19 @@ MEAN_DIGITS = 3  # digits relative to the drawn range; more would be less than a
 def marginals(a: TrialData, question: Question) -> dict[str, Any]:
     """The mean objective for each value, in the bins of the densities; the target is not used."""
     inner, asking = asked_of(a, question)
-    effects = effects_within(inner, asking.region)
-    shapes = bins_for(a)
+    effects = ask.effects_within(inner, asking.region)
+    shapes = facts.bins_for(a)
     binned = {effect.name: binned_marginal(effect.marginal, shapes[effect.name]) for effect in effects.rows}
     means = np.concatenate([one.mean for one in binned.values()])
     span = float(np.nanmax(means) - np.nanmin(means)) if np.isfinite(means).any() else 0.0
     places = MEAN_DIGITS - math.floor(math.log10(span)) if span > 0 else 15
     return {
         "rows": effects.n_region,
-        "mean": exact(effects.mean),
+        "mean": facts.exact(effects.mean),
         "parameters": [
             {
                 "parameter": effect.name,
-                "share": exact(effect.share),
+                "share": facts.exact(effect.share),
                 "rows": [int(rows) for rows in binned[effect.name].rows],
                 **{end: rounded_means(getattr(binned[effect.name], end), places) for end in ("mean", "low", "high")},
                 "missing": [
@@ -440,12 +425,12 @@ def objectives(a: TrialData, question: Question, *, across: int = 0, up: int = 1
     brief = len(goals) > MOST_MODELLED
     if brief:
         asking = replace(asking, estimator="counts", draws=0)
-    answers = compare_objectives(inner, asking)
+    answers = ask.compare_objectives(inner, asking)
     plane = inner.goal_plane(asking.target, asking.region, (across, up))
     places = np.argwhere(plane.region > 0).tolist()
     cells = [[i, j, *(int(table[i, j]) for table in (plane.region, plane.target, plane.front))] for i, j in places]
     axes = [
-        {"name": name, "direction": direction, "log": log, "edges": [rounded(edge, 6) for edge in edges.tolist()]}
+        {"name": name, "direction": direction, "log": log, "edges": [facts.rounded(edge, 6) for edge in edges.tolist()]}
         for name, direction, log, edges in zip(plane.names, plane.directions, plane.log, plane.edges, strict=True)
     ]
     return {
@@ -466,13 +451,13 @@ def along_budget(a: TrialData, question: Question, budget: str | None = None) ->
     return {
         "name": along.name,
         "summary": along.summary(),
-        "since": exact(along.since),
+        "since": facts.exact(along.since),
         "steps": [
             {
-                "budget": exact(step.budget),
+                "budget": facts.exact(step.budget),
                 "rows": step.rows,
-                "cost": exact(along.cost(step)),
-                **{name: exact(getattr(step.agreement, name)) for name in ("spearman", "low", "high")},
+                "cost": facts.exact(along.cost(step)),
+                **{name: facts.exact(getattr(step.agreement, name)) for name in ("spearman", "low", "high")},
                 "ranking": along.verdict_in_words(step),
                 "importances": importance_rows(step.importances.rows),
             }
@@ -493,7 +478,7 @@ def difference_of(
     """
     other = replace(question, **{name: getattr(other, name) for name in (*ROWS, *LAST)})
     both = [(data, data.by_limits(each)) for data, each in ((a, question), (beside or a, other))]
-    one, two = (importance_of(*each) for each in both)
+    one, two = (ask.importance_of(*each) for each in both)
     lines = [str(lines_of(each)["python"]) for _, each in both]
     result = difference_of_answers(one, two)
     return {

@@ -16,16 +16,7 @@ from pedanova.base.notes import Note
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
-from pedanova.sources.logs.trials import (
-    Trial,
-    is_place,
-    joined,
-    left_out,
-    only_numbers,
-    read_results,
-    runs_of,
-    tabulate,
-)
+from pedanova.sources.logs import trials as logs
 from pedanova.sources.reader import has, json_head, parse_yaml, read_json, read_yaml
 from pedanova.sources.tables.json_text import flatten
 
@@ -34,7 +25,7 @@ EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
 
 
 def fits(path: Path) -> bool:
-    return is_place(path, _is_job)
+    return logs.is_place(path, _is_job)
 
 
 def _is_job(folder: Path) -> bool:
@@ -42,12 +33,12 @@ def _is_job(folder: Path) -> bool:
 
 
 def read(path: Path, study: str | None) -> Records:
-    folder, places = runs_of(path, study, _is_job, what="Hydra job")
+    folder, places = logs.runs_of(path, study, _is_job, what="Hydra job")
     overrides: dict[Path, dict[str, object]] = {}
     for place in watched(places, "jobs"):
         with suppress(FormatError):
             overrides[place] = _overrides(place)
-    results = [read_results(place) for place in overrides]
+    results = [logs.read_results(place) for place in overrides]
     if not any(results):
         raise DataError(
             f"{folder}: none of the {len(places):,} job folders contains a file of results (.json, .yaml or .csv with "
@@ -55,13 +46,13 @@ def read(path: Path, study: str | None) -> Records:
         )
     names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [
-        Trial(_settings(place, job, names), numbers, "COMPLETE" if numbers else "RUNNING", {"job": place.name})
-        for (place, job), numbers in zip(overrides.items(), joined(results), strict=True)
+        logs.Trial(_settings(place, job, names), numbers, "COMPLETE" if numbers else "RUNNING", {"job": place.name})
+        for (place, job), numbers in zip(overrides.items(), logs.joined(results), strict=True)
     ]
     files = sorted({file for job in results for file in job})
     notes = [Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")]
-    notes += left_out(len(places) - len(overrides), "jobs have no overrides that can be read")
-    return tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
+    notes += logs.left_out(len(places) - len(overrides), "jobs have no overrides that can be read")
+    return logs.tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
 
 
 def _overrides(place: Path) -> dict[str, object]:
@@ -128,12 +119,12 @@ def fits_dvc(path: Path) -> bool:
 
 def read_dvc(path: Path) -> Records:
     entries = list(_entries(read_json(path)))
-    params = joined([_by_file(data, "params") for _, data, _ in entries])
-    results = joined([_by_file(data, "metrics") for _, data, _ in entries])
+    params = logs.joined([_by_file(data, "params") for _, data, _ in entries])
+    results = logs.joined([_by_file(data, "metrics") for _, data, _ in entries])
     trials = [
-        Trial(
+        logs.Trial(
             settings,
-            only_numbers(numbers),
+            logs.only_numbers(numbers),
             STATES.get(state, "COMPLETE" if numbers else "RUNNING"),
             {"experiment": name},
         )
@@ -142,7 +133,7 @@ def read_dvc(path: Path) -> Records:
     ]
     why = "the workspace is left out, because it is a copy of one of the experiments or has not been run"
     notes = [Note("unused", why)]
-    return tabulate(trials, SourceMetadata(source=f"DVC experiments {path.name!r}"), notes=notes)
+    return logs.tabulate(trials, SourceMetadata(source=f"DVC experiments {path.name!r}"), notes=notes)
 
 
 def _entries(plain: list[Dict]) -> Iterator[tuple[str, Dict, str]]:

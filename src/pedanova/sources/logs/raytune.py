@@ -17,20 +17,7 @@ from typing import Any
 from pedanova.data.objectives import DIRECTIONS
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import PedanovaError
-from pedanova.sources.logs.trials import (
-    Trial,
-    check_several,
-    folder_meant,
-    folders_in,
-    holds_runs,
-    left_out,
-    length_notes,
-    only_numbers,
-    read_each,
-    read_points,
-    tabulate,
-    value_of,
-)
+from pedanova.sources.logs import trials as logs
 from pedanova.sources.reader import KnownTable, read_json, read_text
 from pedanova.sources.tables.json_text import flatten
 
@@ -51,14 +38,14 @@ ERRORS = ("error_type", "error_msg", "error_message", "error_file")  # filled if
 def fits(path: Path) -> bool:
     if path.is_file():
         return path.match(STATE_FILES)
-    return path.is_dir() and (is_trial(path) or _is_experiment(path) or holds_runs(path, _is_experiment))
+    return path.is_dir() and (is_trial(path) or _is_experiment(path) or logs.holds_runs(path, _is_experiment))
 
 
 def read(path: Path, study: str | None) -> Records:
     folder = path.parent if path.is_file() else path
     if not _is_experiment(folder):
-        check_several(folder, is_trial, "trial of Ray Tune")
-    return _read_experiment(folder_meant(folder, study, _is_experiment, "experiment"))
+        logs.check_several(folder, is_trial, "trial of Ray Tune")
+    return _read_experiment(logs.folder_meant(folder, study, _is_experiment, "experiment"))
 
 
 def is_trial(folder: Path) -> bool:
@@ -67,21 +54,21 @@ def is_trial(folder: Path) -> bool:
 
 
 def _is_experiment(folder: Path) -> bool:
-    return next(folder.glob(STATE_FILES), None) is not None or holds_runs(folder, is_trial)
+    return next(folder.glob(STATE_FILES), None) is not None or logs.holds_runs(folder, is_trial)
 
 
 def _read_experiment(folder: Path) -> Records:
     state = _read_state(folder)
     known = _entries(state.get("trial_data", state.get("checkpoints")))
-    places = sorted(place for place in folders_in(folder) if place.name in known or is_trial(place))
+    places = sorted(place for place in logs.folders_in(folder) if place.name in known or is_trial(place))
     waiting = [name for name in known if name not in {place.name for place in places}]
-    trials, kept, blank = read_each(
+    trials, kept, blank = logs.read_each(
         [*places, *(folder / name for name in waiting)],
         lambda place: _read_trial(place, known.get(place.name, {})),
         "trials",
     )
-    notes = left_out(blank, "trials have no settings that can be read")
-    notes += length_notes(trials, "training_iteration", "iterations")
+    notes = logs.left_out(blank, "trials have no settings that can be read")
+    notes += logs.length_notes(trials, "training_iteration", "iterations")
     runner = state.get("runner_data")
     metric, mode = (runner.get("_metric"), runner.get("_mode")) if isinstance(runner, Mapping) else (None, None)
     metric = metric if isinstance(metric, str) and any(metric in trial.results for trial in trials) else None
@@ -90,12 +77,12 @@ def _read_experiment(folder: Path) -> Records:
         objectives=() if metric is None else (metric,),
         directions=(DIRECTIONS[mode],) if metric and isinstance(mode, str) and mode in DIRECTIONS else (),
     )
-    return tabulate(trials, metadata, notes=notes, points=partial(read_points, kept, _curve))
+    return logs.tabulate(trials, metadata, notes=notes, points=partial(logs.read_points, kept, _curve))
 
 
 def _curve(place: Path, metric: str) -> Iterator[tuple[float, float]]:
     for row in _rows(place):
-        flat = only_numbers(_flat_results(row))
+        flat = logs.only_numbers(_flat_results(row))
         step, value = flat.get("training_iteration"), flat.get(metric)
         if isinstance(step, int | float) and isinstance(value, int | float):
             yield step, value
@@ -131,7 +118,7 @@ def _object(part: object) -> dict[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
+def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> logs.Trial | None:
     """Read one trial from its folder and from the experiment's state file; None for a trial without parameters."""
     last = next(_rows(place, last_first=True), {}) or _object(state_entry.get("last_result"))
     config: dict[str, Any] = {}
@@ -142,9 +129,9 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> Trial | None:
         return None
     flat = _flat_results(last)
     results = {key: value for key, value in flat.items() if key not in OWN}
-    return Trial(
+    return logs.Trial(
         _settings(config),
-        only_numbers(results),
+        logs.only_numbers(results),
         _state(place, state_entry, finished=bool(results)),
         {"trial": place.name} | {key: flat[key] for key in KEPT if key in flat},
     )
@@ -178,7 +165,7 @@ def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
         header, *rows = csv.reader(read_text(place / "progress.csv").splitlines() or [""])
         for fields in reversed(rows) if last_first else rows:
             if len(fields) == len(header):
-                yield {key: value_of(text) for key, text in zip(header, fields, strict=True)}
+                yield {key: logs.value_of(text) for key, text in zip(header, fields, strict=True)}
 
 
 def _flat_results(row: Mapping[str, Any]) -> dict[str, Any]:

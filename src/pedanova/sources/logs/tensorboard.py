@@ -17,16 +17,7 @@ from typing import Any
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError
-from pedanova.sources.logs.trials import (
-    RunFolders,
-    Trial,
-    folders_in,
-    last_values,
-    left_out,
-    length_notes,
-    read_steps,
-    tabulate,
-)
+from pedanova.sources.logs import trials as logs
 from pedanova.sources.reader import read_yaml
 
 PATTERN = "events.out.tfevents.*"
@@ -143,7 +134,7 @@ def _event_folders(place: Path, depth: int = DEEPEST, most: int | None = None) -
     if has_events(place):
         yield place
     if depth > 0:
-        for inner in islice(sorted(folders_in(place)), most):
+        for inner in islice(sorted(logs.folders_in(place)), most):
             if not inner.name.startswith("."):
                 yield from _event_folders(inner, depth - 1, most)
 
@@ -169,17 +160,17 @@ def read(path: Path) -> Records:
     trials = [_trial(folder, by_folder, path) for folder in sessions]
     if not any(trial.results for trial in trials):
         raise DataError(f"{path}: none of {len(trials):,} runs has a result in event files; wait for the first result")
-    notes = [*left_out(damaged, "event files cannot be read"), *length_notes(trials, "step", "steps")]
+    notes = [*logs.left_out(damaged, "event files cannot be read"), *logs.length_notes(trials, "step", "steps")]
     named = {name for folder in sessions for name in by_folder[folder].metrics}
     results = {name for trial in trials for name in trial.results}
     metrics = tuple(sorted(named & results))
     metadata = SourceMetadata(
         source=f"TensorBoard runs {path.resolve().name!r}", objectives=metrics if len(metrics) == 1 else ()
     )
-    return tabulate(trials, metadata, notes=notes)
+    return logs.tabulate(trials, metadata, notes=notes)
 
 
-def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
+def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> logs.Trial:
     """A trial from a folder; results may also be in subfolders (train …) or, from PyTorch, in the parent folder."""
     own = by_folder[folder]
     results: dict[str, object] = {}
@@ -199,7 +190,7 @@ def _trial(folder: Path, by_folder: dict[Path, Events], root: Path) -> Trial:
     if known:
         other["step"] = max(known)
     state = "COMPLETE" if results else "RUNNING"
-    return Trial(own.settings or {}, results, "FAIL" if own.state == "FAIL" else state, other)
+    return logs.Trial(own.settings or {}, results, "FAIL" if own.state == "FAIL" else state, other)
 
 
 VERSION = re.compile(r"version_\d+")
@@ -219,10 +210,10 @@ def _lightning_curve(place: Path, metric: str) -> Iterable[tuple[float, float]]:
     file = place / "metrics.csv"
     if not file.is_file():
         return read_events(place).curves.get(metric, [])
-    return [(row["step"], row[metric]) for row in read_steps(file) if metric in row and "step" in row]
+    return [(row["step"], row[metric]) for row in logs.read_steps(file) if metric in row and "step" in row]
 
 
-def _lightning_run(place: Path) -> Trial | None:
+def _lightning_run(place: Path) -> logs.Trial | None:
     """A trial from a folder of Lightning: None if the folder has no parameters, unfinished if it has no results."""
     file = place / "hparams.yaml"
     settings = read_yaml(file, objects=True) if file.is_file() else None
@@ -231,17 +222,17 @@ def _lightning_run(place: Path) -> Trial | None:
     file, last = place / "metrics.csv", dict[str, float]()
     if file.is_file():
         with suppress(PedanovaError):
-            last = last_values(read_steps(file))
+            last = logs.last_values(logs.read_steps(file))
     else:
         last = read_events(place).last
     if last.get(NO_RESULT) == -1:
         del last[NO_RESULT]
     other: dict[str, object] = {"run": place.name} | {name: last[name] for name in STEPS if name in last}
     results = {name: value for name, value in last.items() if name not in (*STEPS, *TIMES)}
-    return Trial(settings, results, "COMPLETE" if results else "RUNNING", other)
+    return logs.Trial(settings, results, "COMPLETE" if results else "RUNNING", other)
 
 
-LIGHTNING = RunFolders(
+LIGHTNING = logs.RunFolders(
     "Lightning run",
     _is_run,
     _lightning_run,

@@ -21,17 +21,7 @@ from pedanova.data.records import Point, Records
 from pedanova.data.regions import Direction
 from pedanova.errors import FormatError, NoTrialsError
 from pedanova.sources.databases import Database, Opener
-from pedanova.sources.optuna.study_log import (
-    Reals,
-    Rows,
-    Setting,
-    StudyLog,
-    as_records,
-    constraints_in,
-    is_plain,
-    pick_study,
-    seconds_taken,
-)
+from pedanova.sources.optuna import study_log
 
 NEEDED = {
     "studies": {"study_id", "study_name"},
@@ -56,11 +46,11 @@ class TrialKeys:
     """The ids of a study's trials, in the order of trial numbers; row i of the records is trial i."""
 
     study: int
-    keys: Rows
+    keys: study_log.Rows
 
     def fetch(
         self, database: Database, table: str, fields: str, extra: str = ""
-    ) -> Iterator[tuple[Rows, list[list[Any]]]]:
+    ) -> Iterator[tuple[study_log.Rows, list[list[Any]]]]:
         """Yield row indices and the columns `fields` of a table, for a few trials at a time so that no writer waits."""
         order = np.argsort(self.keys)
         keys = self.keys[order]
@@ -87,7 +77,7 @@ def fits_tables(tables: set[str]) -> bool:
 def read_database(database: Database, study: str | None) -> Records:
     check_schema(database)
     key, name = choose_study(database, study)
-    return as_records(read_trials(database, key, name))
+    return study_log.as_records(read_trials(database, key, name))
 
 
 def check_schema(database: Database) -> None:
@@ -114,10 +104,10 @@ def choose_study(database: Database, wanted: str | None) -> tuple[int, str]:
     studies = {str(name): ((int(key), str(name)), int(count)) for key, name, count in rows}
     if not studies:
         raise NoTrialsError(f"{database.shown} holds no study yet")
-    return pick_study(studies, wanted, database.shown)
+    return study_log.pick_study(studies, wanted, database.shown)
 
 
-def read_trials(database: Database, study: int, name: str) -> StudyLog:
+def read_trials(database: Database, study: int, name: str) -> study_log.StudyLog:
     columns = database.columns("trials")
     times = {"datetime_start", "datetime_complete"} <= columns
     fields = "trial_id, state, datetime_start, datetime_complete" if times else "trial_id, state, NULL, NULL"
@@ -130,7 +120,8 @@ def read_trials(database: Database, study: int, name: str) -> StudyLog:
     query = f"SELECT direction FROM {place}"
     ways = [state_of(way) for (way, *_) in database.rows(query, (study,))] or ["MINIMIZE"]
     directions: list[Direction] = ["maximize" if way == "MAXIMIZE" else "minimize" for way in ways]
-    return StudyLog(
+    last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
+    return study_log.StudyLog(
         name=name,
         directions=directions,
         states=[state_of(trial[1]) for trial in listing],
@@ -139,9 +130,9 @@ def read_trials(database: Database, study: int, name: str) -> StudyLog:
         metrics=metric_names(database, study),
         constraints=constraints_of(database, trials),
         attributes=attributes_of(database, trials),
-        reports=reports_of(database, trials),
+        reports={row: (step, value) for row, step, value in sorted(_reports(database, trials, last))},
         points=partial(points_of, database.reopen, trials),
-        seconds=seconds_taken([trial[2] for trial in listing], [trial[3] for trial in listing]),
+        seconds=study_log.seconds_taken([trial[2] for trial in listing], [trial[3] for trial in listing]),
     )
 
 
@@ -169,13 +160,13 @@ def parsed(text: object) -> Any:
         return None
 
 
-def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> Reals:
+def numbers_of(values: Sequence[Any], kinds: Sequence[Any]) -> study_log.Reals:
     """The values as floats; infinite values are marked in `kinds`, because the database cannot store them."""
     special = np.array([0.0 if kind is None else INFINITE.get(state_of(kind), 0.0) for kind in kinds])
     return np.where(special == 0, np.array(values, dtype=np.float64), special)
 
 
-def values_of(database: Database, trials: TrialKeys, objectives: int) -> Reals:
+def values_of(database: Database, trials: TrialKeys, objectives: int) -> study_log.Reals:
     values = np.full((len(trials.keys), objectives), np.nan)
     if is_older(database):
         for rows, (numbers,) in trials.fetch(database, "trials", "x.value"):
@@ -187,9 +178,9 @@ def values_of(database: Database, trials: TrialKeys, objectives: int) -> Reals:
     return values
 
 
-def settings_of(database: Database, trials: TrialKeys) -> dict[str, Setting]:
+def settings_of(database: Database, trials: TrialKeys) -> dict[str, study_log.Setting]:
     pairs: dict[tuple[str, str], int] = {}  # (name, text of the distribution) → number
-    parts: list[tuple[Rows, Rows, Reals]] = []
+    parts: list[tuple[study_log.Rows, study_log.Rows, study_log.Reals]] = []
     fields = "x.param_name, x.param_value, x.distribution_json"
     for rows, (names, values, texts) in watched(trials.fetch(database, "trial_params", fields), "parts of settings"):
         for pair in dict.fromkeys(zip(names, texts, strict=True)):
@@ -199,8 +190,8 @@ def settings_of(database: Database, trials: TrialKeys) -> dict[str, Setting]:
     if not parts:
         return {}
     row, code, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-    settings: dict[str, Setting] = {}
-    place = np.array([settings.setdefault(name, Setting()).place(text, name) for name, text in pairs])
+    settings: dict[str, study_log.Setting] = {}
+    place = np.array([settings.setdefault(name, study_log.Setting()).place(text, name) for name, text in pairs])
     number = {name: i for i, name in enumerate(settings)}
     owner = np.array([number[name] for name, _ in pairs])[code]
     order = np.lexsort((row, owner))
@@ -218,7 +209,7 @@ def constraints_of(database: Database, trials: TrialKeys) -> Sequence[dict[str, 
     begin = f"AND SUBSTR(x.{database.quote('key')}, 1, 11) = 'constraints'"
     for row, name, value in _attributes(database, "trial_system_attributes", trials, begin):
         by_row.setdefault(row, {})[name] = value
-    return [constraints_in(by_row.get(row, {})) for row in range(len(trials.keys))] if by_row else []
+    return [study_log.constraints_in(by_row.get(row, {})) for row in range(len(trials.keys))] if by_row else []
 
 
 def attributes_of(database: Database, trials: TrialKeys) -> dict[str, list[object]]:
@@ -226,7 +217,7 @@ def attributes_of(database: Database, trials: TrialKeys) -> dict[str, list[objec
     attributes: dict[str, list[object]] = {}
     short = f"AND LENGTH(x.value_json) <= {LONGEST}"
     for row, name, value in _attributes(database, "trial_user_attributes", trials, short):
-        if value is not None and is_plain(value):
+        if value is not None and study_log.is_plain(value):
             attributes.setdefault(name, [None] * len(trials.keys))[row] = value
     return dict(sorted(attributes.items()))
 
@@ -237,12 +228,6 @@ def _attributes(database: Database, table: str, trials: TrialKeys, extra: str) -
         fields = f"x.{database.quote('key')}, x.value_json"
         for rows, (names, texts) in trials.fetch(database, table, fields, extra):
             yield from zip(rows.tolist(), map(str, names), map(parsed, texts), strict=True)
-
-
-def reports_of(database: Database, trials: TrialKeys) -> dict[int, tuple[int, float]]:
-    """The last step and value that each trial reported, by row; earlier reports, often many, are not fetched."""
-    last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
-    return {row: (step, value) for row, step, value in sorted(_reports(database, trials, last))}
 
 
 def points_of(reopen: Opener, trials: TrialKeys) -> list[Point]:
