@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -43,7 +44,7 @@ from pedanova.data.regions import Region
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.bins import Basis
 from pedanova.measures.densities import Densities
-from pedanova.measures.importance import Importance
+from pedanova.measures.importance import Importance, importance_row
 from pedanova.measures.question import Question
 from pedanova.space.grid import Reals, grid_of
 from pedanova.space.values import Label
@@ -90,11 +91,8 @@ def algorithm_1(contrasts: Sequence[Contrast], *, uniform: bool) -> dict[str, fl
 
 def hpi(divergences: Mapping[str, float]) -> dict[str, float]:
     """Each divergence divided by the sum of all (16): (γ′/γ)² is the same for all parameters and cancels."""
-    total = math.fsum(divergences.values())
-    return {
-        name: value / total if total > 0 else 0.0
-        for name, value in sorted(divergences.items(), key=lambda pair: -pair[1])
-    }
+    total, ordered = math.fsum(divergences.values()), sorted(divergences.items(), key=lambda pair: -pair[1])
+    return {name: value / total if total > 0 else 0.0 for name, value in ordered}
 
 
 def divergence(contrast: Contrast, *, uniform: bool) -> float:
@@ -241,25 +239,10 @@ def importances_by_paper(contrasts: Sequence[Contrast], *, uniform: bool) -> tup
 
 def importance_by_paper(contrast: Contrast, divergence: float) -> Importance:
     inside, rows = int(contrast.target.sum()), int(contrast.region.sum())
-    part = inside / rows
-    share = part / (1.0 - part) * divergence
-    ordered = contrast.grid.blocks[0].ordered
-    return Importance(
-        name=contrast.name,
-        ratio=0.0,
-        share=share,
-        raw_share=share,
-        divergence=divergence,
-        variance=local_variance(divergence, part),
-        n_target=inside,
-        n_region=rows,
-        bandwidth=kernel_width(contrast.target[: contrast.grid.cells]) if ordered else 0.0,
-        value=divergence,
-        activity=0.0,
-        value_share=share,
-        activity_share=0.0,
-        varied=contrast.grid.cells > 1,
-    )
+    part, ordered = inside / rows, contrast.grid.blocks[0].ordered
+    width = kernel_width(contrast.target[: contrast.grid.cells]) if ordered else 0.0
+    row = importance_row(contrast.name, (inside, rows), part / (1.0 - part) * divergence, divergence, width=width)
+    return replace(row, variance=local_variance(divergence, part), varied=contrast.grid.cells > 1)
 
 
 def densities_by_paper(contrast: Contrast, words: tuple[str, str]) -> Densities:

@@ -202,8 +202,9 @@ def across(
     else:
         analyses = named_analyses(data, objective, table)
     data = analyses.of(itself) if isinstance(analyses, Groups) else {name: a.data for name, a in analyses.items()}
-    fields = pooled_studies(data, question)
-    return Across(analyses=analyses, **(fields | {"notes": in_order((*fields["notes"], *notes))}))
+    pooled = pooled_studies(data, question)
+    own = {one.name: getattr(pooled, one.name) for one in fields(pooled)}
+    return Across(analyses=analyses, **(own | {"notes": in_order((*pooled.notes, *notes))}))
 
 
 def split_keywords(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -396,9 +397,8 @@ def difference(
     """
     if not isinstance(a, Analysis) or not isinstance(b, Analysis):
         if isinstance(a, Analysis) or isinstance(b, Analysis):
-            raise QueryError(
-                "an analysis cannot be compared with a result of importance(); give two analyses, or two results"
-            )
+            words = "an analysis cannot be compared with a result of importance(); give two analyses, or two results"
+            raise QueryError(words)
         return difference_of_answers(a, b)
     shared = shared_space(a.space, b.space)
     if not shared.names:

@@ -127,11 +127,9 @@ class Watched:
             steady = steadied(self._space, fresh.space)
         except SpaceError:  # the new conditions do not fit the earlier domains
             return fresh
-        return (
-            fresh
-            if steady == fresh.space
-            else Analysis(replace(self._counted(records, steady).data, notes=fresh.notes))
-        )
+        if steady == fresh.space:
+            return fresh
+        return Analysis(replace(self._counted(records, steady).data, notes=fresh.notes))
 
     def _counted(self, records: Records, space: Space | None) -> Analysis:
         request = self._request if space is None else replace(self._request, space=space, params=None, exclude=None)
@@ -201,10 +199,8 @@ class Follow:
         states = None if records is None else records.columns.get(records.metadata.state or "")
         running = None
         if states is not None and states.labels is not None:
-            unfinished = [
-                code for code, word in enumerate(states.labels) if STATES.get(state_word(word)) == "unfinished"
-            ]
-            running = int(np.isin(states.values, unfinished).sum())
+            left = [i for i, word in enumerate(states.labels) if STATES.get(state_word(word)) == "unfinished"]
+            running = int(np.isin(states.values, left).sum())
         finished = 0 if records is None else records.rows - (running or 0)
         event: Literal["shortened"] | None = "shortened" if finished < self._finished else None
         new = finished - (0 if event else self._finished)
@@ -242,9 +238,8 @@ def said_of_source(update: Update, source: str) -> list[str]:
     if new:
         said.append(f"{names_in_words(new)} {'is a new parameter' if len(new) == 1 else 'are new parameters'}")
     if gone:
-        said.append(
-            f"{names_in_words(gone)} {'is no longer a parameter' if len(gone) == 1 else 'are no longer parameters'}"
-        )
+        words = "is no longer a parameter" if len(gone) == 1 else "are no longer parameters"
+        said.append(f"{names_in_words(gone)} {words}")
     if len(other) > MOST_NAMED:
         return [*said, f"new values have changed the domains of {names_in_words(other)}"]
     return [*said, *(f"the domain of {name} is now {in_words(after)}" for name, after in other.items())]
@@ -314,16 +309,9 @@ class Watcher:
         with self._wake:
             self._last_request = time.monotonic()
             self._wake.notify_all()
-        update, standings = self.update, self.standings
-        return {
-            "trouble": self.trouble,
-            "finished": None if update is None else update.finished,
-            "running": None if update is None else update.running,
-            "best": None if update is None else update.best,
-            "stable": stability(standings, self._wanted),
-            "stop": self._stop,
-            "stable_for": None if standings is None else standings.stable_for,
-        }
+        state = {name: getattr(self.update, name, None) for name in ("finished", "running", "best")}
+        words = {"trouble": self.trouble, "stable": stability(self.standings, self._wanted), "stop": self._stop}
+        return state | words | {"stable_for": None if self.standings is None else self.standings.stable_for}
 
     def _run(self) -> None:
         due = 0.0

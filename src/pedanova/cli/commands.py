@@ -43,9 +43,8 @@ SHOWN = 3  # densities that are shown if no parameter is named
 
 def run_roles(options: argparse.Namespace) -> int:
     if is_saved(options):
-        raise QueryError(
-            Arg("roles", True), f" is for tables, not for saved analyses; pass the table instead of {options.file}"
-        )
+        words = f" is for tables, not for saved analyses; pass the table instead of {options.file}"
+        raise QueryError(Arg("roles", True), words)
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     request = request_of(as_argument(OBJECTIVE, options.objective), RowOptions(**table))
     roles = roles_in(options.file, request, options.study)
@@ -115,9 +114,8 @@ def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> 
         widened = any(note.kind == "question" and note.severity == "warning" for note in result.notes)
         same = {"target": result.target.removeprefix("the best ").replace(" ", "")} if widened else {}
         return f"Next, see where good values lie: {command_line('densities', options, sure[0], **same)}"
-    wider = f" (with a wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)" * (
-        target != options.target
-    )
+    why = f" (with a wider target, because reduce needs {LEAST_TO_REDUCE[1]} target rows)"
+    wider = why * (target != options.target)
     return f"Next, find a smaller search space{wider}: {command_line('reduce', options, target=target)}"
 
 
@@ -138,9 +136,8 @@ def run_densities(options: argparse.Namespace) -> int:
     a = opened(options)
     check_names(options.names, a.space)
     question = question_of(options)
-    every = a.densities(
-        **{name: question[name] for name in ("target", "region", "smoothing", "estimator", "of", "seed")}
-    )
+    known = ("target", "region", "smoothing", "estimator", "of", "seed")
+    every = a.densities(**{name: question[name] for name in known})
     ranked = a.importance(**question) if options.format == "text" or not options.names else None
     names = dict.fromkeys(options.names or list(ranked or every)[:SHOWN])
     chosen = DensityTable([every[name] for name in names])
@@ -214,13 +211,9 @@ def run_reduce(options: argparse.Namespace) -> int:
 
 
 def run_space(options: argparse.Namespace) -> int:
-    space, notes = guess_space(
-        options.file,
-        as_argument(OBJECTIVE, options.objective),
-        params=split_names(options.params),
-        exclude=split_names(options.exclude),
-        study=options.study,
-    )
+    names = {name: split_names(getattr(options, name)) for name in ("params", "exclude")}
+    objective = as_argument(OBJECTIVE, options.objective)
+    space, notes = guess_space(options.file, objective, **names, study=options.study)
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(plain)}" for name, plain in space.to_dict().items())
     emit(f"{{\n{lines}\n}}\n", options.output)
     notes_aside(notes, options)
@@ -256,30 +249,20 @@ def run_across(options: argparse.Namespace) -> int:
         how["draws"] = DRAWS
     places = [options.file, *options.others]
     if options.group is not None and options.others:
-        raise QueryError(
-            Arg("group"), f" is for one table, not {len(places)} sources; leave out --group, or name one table"
-        )
+        many = f" is for one table, not {len(places)} sources; leave out --group, or name one table"
+        raise QueryError(Arg("group"), many)
     if options.group is None and not options.others:
-        raise QueryError(
-            "across needs several studies; give more sources, or name the column of studies in ", Arg("group")
-        )
+        words = "across needs several studies; give more sources, or name the column of studies in "
+        raise QueryError(words, Arg("group"))
     data, objective = places if options.group is None else options.file, as_argument(OBJECTIVE, options.objective)
     result = across(data, objective, **how, **table_options(options))
-    ranks = result.ranks
-    more = {
-        "studies": as_rows(result.studies.to_dict()),
-        "ranks": None
-        if ranks is None
-        else {
-            "studies": ranks.studies,
-            "statistic": ranks.statistic,
-            "p_value": ranks.p_value,
-            "critical_difference": ranks.critical,
-            "ranks": as_rows(ranks.to_dict()),
-            "alike": [list(ranks.names[first : last + 1]) for first, last in ranks.alike],
-        },
-        "disagreements": as_rows(result.disagreements.to_dict()),
-    }
+    ranks, about = result.ranks, None
+    if ranks is not None:
+        alike = [list(ranks.names[first : last + 1]) for first, last in ranks.alike]
+        about = dict[str, Any](studies=ranks.studies, statistic=ranks.statistic, p_value=ranks.p_value)
+        about |= {"critical_difference": ranks.critical, "ranks": as_rows(ranks.to_dict()), "alike": alike}
+    studies, odd = as_rows(result.studies.to_dict()), as_rows(result.disagreements.to_dict())
+    more = {"studies": studies, "ranks": about, "disagreements": odd}
     return answer(options, result, tables.draw_across, more=more, notes=result.notes)
 
 
@@ -287,9 +270,8 @@ def run_difference(options: argparse.Namespace) -> int:
     from pedanova.analysis.studies import difference, named_analyses
 
     if len(options.others) != 1:
-        raise QueryError(
-            f"difference compares two sources, not {1 + len(options.others)}; for more, use pedanova across"
-        )
+        many = 1 + len(options.others)
+        raise QueryError(f"difference compares two sources, not {many}; for more, use pedanova across")
     objective = as_argument(OBJECTIVE, options.objective)
     studies = named_analyses([options.file, *options.others], objective, table_options(options))
     first, second = studies

@@ -129,13 +129,6 @@ def rule_of(conditions: list[str] | None, _: str) -> str | None:
 
 
 READERS: dict[str, Callable[[Any, str], Any]] = {
-    "target": rows_of,
-    "region": rows_of,
-    "within": rule_of,
-    "smoothing": smoothing_of,
-    "cells": cells_of,
-    "ladder": numbers_of,
-    "at": numbers_of,
-    "default": values_of,
-    "limit": values_of,
-}
+    "target": rows_of, "region": rows_of, "within": rule_of, "smoothing": smoothing_of, "cells": cells_of,
+    "ladder": numbers_of, "at": numbers_of, "default": values_of, "limit": values_of,
+}  # fmt: skip

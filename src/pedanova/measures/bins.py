@@ -343,13 +343,8 @@ class Panel:
         for first, last, inside, base in good_ranges(target, self.region, ordered=self.scale != "names"):
             words = self.span_of(slice(first, last))
             low, _, high = words.partition(" to ")
-            brief = (
-                words
-                if not high or (first == 0) == (last == len(clear))
-                else f"up to {high}"
-                if first == 0
-                else f"from {low}"
-            )
+            brief = f"up to {high}" if first == 0 else f"from {low}"
+            brief = words if not high or (first == 0) == (last == len(clear)) else brief
             if clear[first:last].any():
                 good.append(Good(int(bounds[first]), int(bounds[last]), words, inside, base, brief))
         return [one for one in good if self.rows is None or self.rows[one.start : one.stop].any()]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -170,12 +171,8 @@ class Densities(Table):
         return [f"the parameter is active in {target} of {self.words[0]} and in {region} of {self.words[1]}"]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        return {
-            "cell": list(self.cells),
-            "target": self.target.tolist(),
-            "region": self.region.tolist(),
-            "uniform": self.uniform.tolist(),
-        }
+        parts = {"target": self.target, "region": self.region, "uniform": self.uniform}
+        return {"cell": list(self.cells), **{name: values.tolist() for name, values in parts.items()}}
 
     def __len__(self) -> int:
         return len(self.target)
@@ -276,16 +273,12 @@ def parts_in(density: Densities, bins: Bins, baseline: Baseline) -> Parts:
     else:
         target, region, uniform = (bins.gather(p) for p in (density.target, density.region, density.uniform))
     of_region = baseline == "region"
-    base = region if of_region else uniform
-    if bins.apart:
-        low, high = chance_band(bins, base, base, None, basis, of_region=of_region)
-    else:
+    base, blocks = region if of_region else uniform, None if bins.apart else grid.blocks
+    cells = base
+    if not bins.apart:
         region_parts = density.region if basis.modelled else _raw(basis.region)
-        prior = grid.prior / max(float(grid.prior.sum()), 1e-300)
-        low, high = chance_band(
-            bins, base, region_parts if of_region else prior, grid.blocks, basis, of_region=of_region
-        )
-    return Parts(target, region, uniform, low, high)
+        cells = region_parts if of_region else grid.prior / max(float(grid.prior.sum()), 1e-300)
+    return Parts(target, region, uniform, *chance_band(bins, base, cells, blocks, basis, of_region=of_region))
 
 
 def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:
@@ -345,9 +338,8 @@ class PairDensity(Table):
 
     @property
     def lift(self) -> NDArray[np.float64]:
-        whole = self.target.sum() / max(1, self.region.sum())
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(self.target / self.region / whole)
+            return np.asarray(self.target / self.region / (self.target.sum() / max(1, self.region.sum())))
 
     @property
     def expected(self) -> NDArray[np.float64]:
@@ -367,16 +359,10 @@ class PairDensity(Table):
 
     def to_dict(self) -> dict[str, list[Cell]]:
         """One entry for every cell of the two-way table."""
-        rows, columns = self.target.shape
-        lift = self.lift
-        cells = [(i, j) for i in range(rows) for j in range(columns)]
-        return {
-            self.first: [self.first_cells[i] for i, _ in cells],
-            self.second: [self.second_cells[j] for _, j in cells],
-            "target": [int(self.target[cell]) for cell in cells],
-            "region": [int(self.region[cell]) for cell in cells],
-            "lift": [finite(float(lift[cell])) for cell in cells],
-        }
+        both = zip(*product(self.first_cells, self.second_cells), strict=True)
+        numbers = {"target": self.target, "region": self.region, "lift": self.lift}
+        columns = dict(zip((self.first, self.second), map(list, both), strict=True))
+        return columns | {name: finite(table.ravel().tolist()) for name, table in numbers.items()}
 
 
 def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDensity:
@@ -387,10 +373,8 @@ def pair_density(tally: SetTally, first: Contrast, second: Contrast) -> PairDens
     if pair not in tally.sets:
         target, region = target.T, region.T
     names = [group_names(c.grid, tally.groups[c.name], c.region[: c.grid.cells]) for c in (first, second)]
-    rows, columns = (slice(0, len(name)) for name in names)
-    return PairDensity(
-        first.name, second.name, tuple(names[0]), tuple(names[1]), target[rows, columns], region[rows, columns]
-    )
+    used = tuple(slice(0, len(name)) for name in names)
+    return PairDensity(first.name, second.name, tuple(names[0]), tuple(names[1]), target[used], region[used])
 
 
 def group_names(grid: Grid, groups: Groups, seen: NDArray[np.int64]) -> list[str]:

@@ -280,9 +280,8 @@ def _objective(observed: Observations, rows: NDArray[np.intp], part: Fraction | 
         raise DataError(f"{name}: a forest needs {FEWEST_ROWS} usable rows, but only {len(rows)} are usable; add rows")
     objective = observed.ranked[rows].astype(np.float64)
     if objective.min() == objective.max():
-        raise DataError(
-            f"objective {name!r} is {objective[0]:g} in all {len(rows):,} rows; no parameter can explain it"
-        )
+        words = f"objective {name!r} is {objective[0]:g} in all {len(rows):,} rows; no parameter can explain it"
+        raise DataError(words)
     clipped = objective if part is None else clipped_at(objective, part, observed.direction)
     if np.abs(clipped).max() > LARGEST:
         raise QueryError(

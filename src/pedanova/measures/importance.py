@@ -367,9 +367,8 @@ def is_narrow(answer: Importances) -> bool:
 
 def among_in_words(region: str) -> str:
     """The region as words to put after "trial": " among the best 30 %", " with layers in 1, 2"."""
-    return (
-        f" {region.removeprefix('rows ')}" if region.startswith(("rows with ", "rows where ")) else f" among {region}"
-    )
+    plain = region.startswith(("rows with ", "rows where "))
+    return f" {region.removeprefix('rows ')}" if plain else f" among {region}"
 
 
 FAILED_TRIALS = "the failed trials"
@@ -400,15 +399,10 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
     own = [row for row in rows if row.name not in copies]
     # Exact sums, which do not depend on the order of the columns.
     total, spread = math.fsum(max(0.0, row.share) for row in own), math.fsum(row.variance for row in own)
-    with_both = [
-        replace(
-            limited(row, top),
-            ratio=max(0.0, row.share) / total if total > 0 else 0.0,
-            raw_ratio=row.variance / spread if spread > 0 else 0.0,
-        )
-        for row in rows
-    ]
-    return tuple(sorted(with_both, key=lambda row: (not row.varied, -row.unlimited, row.name in copies)))
+    sums = total or math.inf, spread or math.inf
+    both = [(limited(row, top), max(0.0, row.share) / sums[0], row.variance / sums[1]) for row in rows]
+    result = [replace(row, ratio=ratio, raw_ratio=raw) for row, ratio, raw in both]
+    return tuple(sorted(result, key=lambda row: (not row.varied, -row.unlimited, row.name in copies)))
 
 
 def limited(row: Importance, top: float) -> Importance:
@@ -431,10 +425,6 @@ class Piece:
     width: float
 
 
-NO_ROWS = Piece(0.0, 0.0, 0.0, 0.0, 0.0)
-ONE_CELL = Piece(1.0, 1.0, 1.0, 1.0, 0.0)  # contains all rows
-
-
 def pieces_of(
     contrasts: Sequence[Contrast], block: Block, baseline: str, smoothing: Smoothing, sizes: Sequence[tuple[int, int]]
 ) -> list[Piece]:
@@ -444,7 +434,7 @@ def pieces_of(
     """
     regions = np.stack([contrast.region[block.cells] for contrast in contrasts])
     if not regions.any():
-        return [NO_ROWS] * len(contrasts)
+        return [Piece(0.0, 0.0, 0.0, 0.0, 0.0)] * len(contrasts)
     targets = np.stack([contrast.target[block.cells] for contrast in contrasts])
     inside, rows = np.array(sizes, dtype=np.float64).T
     repeats = np.array([contrast.repeats for contrast in contrasts])
@@ -502,57 +492,42 @@ def measure_all(contrasts: Sequence[Contrast], *, baseline: str, smoothing: Smoo
         for block in blocks_of(own[0].grid):
             for i, piece in zip(some, pieces_of(own, block, baseline, smoothing, own_sizes), strict=True):
                 pieces[i].append(piece)
-    return [
-        parameter_importance(c.name, *sizes[i], pieces[i], baseline, child=c.child, repeats=c.repeats)
-        if c.varies
-        else unvaried(c.name, *sizes[i])
-        for i, c in enumerate(contrasts)
-    ]
+    each = zip(contrasts, sizes, pieces.values(), strict=True)
+    return [by_pieces(c, size, own, baseline) if c.varies else unvaried(c.name, *size) for c, size, own in each]
 
 
 def unvaried(name: str, inside: int, rows: int) -> Importance:
     """The importance of a parameter that had only one value, so that its effect is not known."""
-    return replace(parameter_importance(name, inside, rows, [ONE_CELL], "region"), varied=False)
+    return replace(importance_row(name, (inside, rows), 0.0, 0.0), varied=False)
 
 
-def parameter_importance(
-    name: str,
-    inside: int,
-    rows: int,
-    pieces: Sequence[Piece],
-    baseline: str,
-    *,
-    child: bool = False,
-    repeats: float = 1.0,
-) -> Importance:
+def by_pieces(contrast: Contrast, sizes: tuple[int, int], pieces: Sequence[Piece], baseline: str) -> Importance:
     """The importance of a parameter, computed from `pieces`; there is one piece for each domain.
 
-    If `child` is True, only the effect of the value is measured, not the effect of being active. If configurations are
-    repeated, `repeats` rows are treated as one independent row.
+    For a conditional parameter, only the effect of the value is credited, not the effect of being active. If
+    configurations are repeated, the rows of one are treated as one independent row.
     """
-    part = inside / rows
+    inside, rows = sizes
     value = not_noise(sum(piece.square - piece.share_of_square for piece in pieces))
     activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
-    divergence = value + activity
-    noise = sum(piece.noise for piece in pieces)
+    noise, kept = sum(piece.noise for piece in pieces), sum(piece.kept_noise for piece in pieces)
+    credited, chance = (value, noise - kept + 1.0) if contrast.child else (value + activity, noise)
+    odds, own = inside / rows / (1.0 - inside / rows), (inside / contrast.repeats, rows / contrast.repeats)
+    share = max(LEAST_SHARE, float(share_of(credited, chance, odds, *own, baseline)))
+    return importance_row(contrast.name, sizes, share, value, activity, max(piece.width for piece in pieces))
+
+
+def importance_row(
+    name: str, sizes: tuple[int, int], share: float, value: float, activity: float = 0.0, width: float = 0.0
+) -> Importance:
+    """The importance of a parameter with the divergence `value` + `activity`, still without a ratio.
+
+    `sizes` has the number of target rows and of region rows.
+    """
+    part, divergence = sizes[0] / sizes[1], value + activity
     odds = part / (1.0 - part)
-    kept = sum(piece.kept_noise for piece in pieces)
-    credited, chance = (value, noise - kept + 1.0) if child else (divergence, noise)
-    return Importance(
-        name=name,
-        ratio=0.0,
-        share=max(LEAST_SHARE, float(share_of(credited, chance, odds, inside / repeats, rows / repeats, baseline))),
-        raw_share=odds * divergence,
-        divergence=divergence,
-        variance=part**2 * divergence,
-        n_target=inside,
-        n_region=rows,
-        bandwidth=max(piece.width for piece in pieces),
-        value=value,
-        activity=activity,
-        value_share=odds * value,
-        activity_share=odds * activity,
-    )
+    whole = odds * divergence, divergence, part**2 * divergence
+    return Importance(name, 0.0, share, *whole, *sizes, width, value, activity, odds * value, odds * activity)
 
 
 def sum_notes(rows: Sequence[Importance], copies: Collection[str]) -> list[Note]:

@@ -223,8 +223,10 @@ def sampled_counts(chances: Reals, uniforms: NDArray[np.uint16]) -> Reals:
     # Step k is the probability (k + 0.5) / STEPS; it belongs to the first cell that ends above it, or to the last cell.
     ends = np.ceil(np.cumsum(chances)[:-1] / chances.sum() * STEPS - 0.5).astype(np.int64)
     steps = np.diff(ends, prepend=0, append=STEPS)
-    table = np.repeat(np.arange(len(chances), dtype=np.int32), steps)
-    return _by_draw(table[uniforms], len(chances))
+    cells = np.repeat(np.arange(len(chances), dtype=np.int32), steps)[uniforms]
+    draws, width = len(cells), len(chances)
+    flat = (cells + np.arange(draws)[:, None] * width).ravel()
+    return np.bincount(flat, minlength=draws * width).reshape(draws, width).astype(np.float64)
 
 
 def stacked_counts(expected: Reals, normals: Singles, rng: np.random.Generator, *, rare: float = RARE) -> Singles:
@@ -240,12 +242,6 @@ def _around(mean: Reals, spread: Reals, normals: Singles) -> Singles:
     counts: Singles = spread.astype(np.float32)[:, None] * normals
     counts += mean.astype(np.float32)[:, None]
     return counts
-
-
-def _by_draw(cells: NDArray[np.integer], width: int) -> Reals:
-    draws = len(cells)
-    flat = (cells + np.arange(draws)[:, None] * width).ravel()
-    return np.bincount(flat, minlength=draws * width).reshape(draws, width).astype(np.float64)
 
 
 Vector: TypeAlias = NDArray[Any]  # (cells,) or a matrix, in single precision
@@ -410,9 +406,8 @@ def infer(
         contrast, row = contrasts[place], rows[place]
         if not row.varied:
             return Sureness(0.0, 0.0, 1.0, 0.0)
-        own = np.random.default_rng(
-            [question.seed, zlib.crc32(np.stack([contrast.target, contrast.region]).astype(np.float64).tobytes())]
-        )
+        counts = np.stack([contrast.target, contrast.region]).astype(np.float64)
+        own = np.random.default_rng([question.seed, zlib.crc32(counts.tobytes())])
         if p_values is not None:
             p_value = p_values.get(row.name, 1.0)
         else:

@@ -8,7 +8,7 @@ the baseline's fraction. S is the smoothing kernel. Random targets are drawn wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pedanova.base.table import NamedTable, Row
 from pedanova.measures.smoothing import BandedKernel, Stack, cached_kernel
 from pedanova.space.grid import Block, Reals
 
+Number: TypeAlias = float | Reals
 ALL = 1.0 - 1e-9  # a larger part counts as everything
 SINGLE_ROW = 1.5  # a cell with at most this many rows says nothing about scatter
 
@@ -61,14 +62,7 @@ def without_chance(share: float | Reals, chance: float | Reals) -> Reals:
     return (share - chance) / rest + 0.0  # type: ignore[no-any-return]
 
 
-def share_of(
-    divergence: float | Reals,
-    noise: float | Reals,
-    odds: float | Reals,
-    inside: float | Reals,
-    rows: float | Reals,
-    baseline: str,
-) -> Reals:
+def share_of(divergence: Number, noise: Number, odds: Number, inside: Number, rows: Number, baseline: str) -> Reals:
     """The corrected share from a divergence; `odds` is the ratio of target rows to other region rows."""
     if baseline == "region":
         return without_chance(odds * divergence, (noise - 1.0) / (rows - 1.0))
@@ -118,9 +112,8 @@ def shares(
         target, region = targets[..., block.cells], regions[..., block.cells]
         if not region.any():
             continue
-        base = (
-            region if prior is None else region.sum(axis=-1, keepdims=True) * prior[block.cells].astype(targets.dtype)
-        )
+        uniform = None if prior is None else prior[block.cells].astype(targets.dtype)
+        base = region if uniform is None else region.sum(axis=-1, keepdims=True) * uniform
         beyond = target * scale[:, None]
         beyond -= base
         counted = target if prior is not None else scatter(target, region, part[:, None]) if as_found else region

@@ -12,7 +12,7 @@ targets.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -263,16 +263,21 @@ def periodic_kernel(cells: int, width: float) -> Reals:
 
 def smooth(masses: Reals, width: float) -> Reals:
     """The smoothed masses S · masses (read-only): never negative, with the same sum."""
+    return _kept(lambda values: _convolve(values, periodic_kernel(len(values), width), width), "smooth", masses, width)
+
+
+def _kept(apply: Callable[[Reals], Reals], name: str, masses: Reals, width: float) -> Reals:
+    """The cached result (read-only) of a kernel that is applied to the masses; with the width 0, the masses."""
     if width == 0.0:
         return masses
     values = np.asarray(masses, dtype=np.float64)
 
     def make() -> Reals:
-        result = _convolve(values, periodic_kernel(len(values), width), width)
+        result = apply(values)
         result.flags.writeable = False
         return result
 
-    return RESULTS.get(EVERYWHERE, ("smooth", digest_of(values), width), make)
+    return RESULTS.get(EVERYWHERE, (name, digest_of(values), width), make)
 
 
 def _convolve(masses: Reals, kernel: Reals, width: float) -> Reals:
@@ -301,16 +306,7 @@ def squared_smooth(masses: Reals, width: float) -> Reals:
     S_ij² = P(i-j)² + P(i+j+1)² + 2 P(i-j) P(i+j+1). The first two terms are a convolution; the last one matters only
     near the edges, where a cell is close to its mirror image.
     """
-    if width == 0.0:
-        return masses
-    values = np.asarray(masses, dtype=np.float64)
-
-    def make() -> Reals:
-        result = _squared_smooth(values, width)
-        result.flags.writeable = False
-        return result
-
-    return RESULTS.get(EVERYWHERE, ("squared", digest_of(values), width), make)
+    return _kept(lambda values: _squared_smooth(values, width), "squared", masses, width)
 
 
 def _squared_smooth(masses: Reals, width: float) -> Reals:

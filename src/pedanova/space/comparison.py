@@ -187,15 +187,11 @@ def _domain_notes(
     strange = [study for study in theirs if study not in fitting]
     notes = []
     if absent:
-        words = (
-            f"does not vary in {len(absent)} of {len(spaces)} studies; these studies are left out ({listed(absent)})"
-        )
-        notes.append(Note("space", words, subject=name))
+        words = f"does not vary in {len(absent)} of {len(spaces)} studies; these studies are left out"
+        notes.append(Note("space", f"{words} ({listed(absent)})", subject=name))
     if strange:
-        which = f"{len(strange)} of {len(spaces)} studies"
-        words = (
-            f"{which} have a different kind of domain than the others; these studies are left out ({listed(strange)})"
-        )
+        which = f"{len(strange)} of {len(spaces)} studies have a different kind of domain than the others"
+        words = f"{which}; these studies are left out ({listed(strange)})"
         notes.append(Note("doubt", words, subject=name))
     if len({one.when for one in fitting.values()}) > 1:
         words = "its conditions differ between studies; the most frequent condition is used"

@@ -33,14 +33,10 @@ CONDITIONAL = ("configspace", "json", "code")  # formats that support conditiona
 
 def export(space: Space, form: str) -> str:
     writers: dict[str, Callable[[Space], str]] = {
-        "json": lambda one: as_json(one.to_dict()),
-        "code": optuna_code,
-        "optuna": lambda one: as_json(optuna_plain(one)),
-        "configspace": lambda one: as_json(configspace_plain(one)),
-        "raytune": raytune_code,
-        "wandb": wandb_text,
-        "sklearn": sklearn_code,
-    }
+        "json": lambda one: as_json(one.to_dict()), "code": optuna_code,
+        "optuna": lambda one: as_json(optuna_plain(one)), "configspace": lambda one: as_json(configspace_plain(one)),
+        "raytune": raytune_code, "wandb": wandb_text, "sklearn": sklearn_code,
+    }  # fmt: skip
     if form not in writers:
         raise SpaceError(f"format {form!r} is unknown; use one of {', '.join(FORMS)}")
     return writers[form](space)

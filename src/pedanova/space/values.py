@@ -106,9 +106,8 @@ def interval_from(values: object) -> Interval | None:
     if isinstance(values, Mapping):
         strange = [key for key in values if key not in Interval.__match_args__]
         if strange:
-            raise SpaceError(
-                f"a range has no field {strange[0]!r}; its fields are {', '.join(Interval.__match_args__)}"
-            )
+            words = f"a range has no field {strange[0]!r}; its fields are {', '.join(Interval.__match_args__)}"
+            raise SpaceError(words)
         return Interval(**values)
     if not hasattr(values, "low") or not hasattr(values, "high"):
         return None
@@ -195,9 +194,8 @@ def check_bounds(low: float, high: float, *, log: bool) -> None:
     if not isinstance(log, bool):
         raise SpaceError(f"log={log!r} must be True or False")
     if not low < high:
-        raise SpaceError(
-            f"low={shown(low)} must be below high={shown(high)}; for a constant use Ordinal([{shown(low)}])"
-        )
+        words = f"low={shown(low)} must be below high={shown(high)}; for a constant use Ordinal([{shown(low)}])"
+        raise SpaceError(words)
     if log and low <= 0:
         raise SpaceError(f"low={shown(low)} must be above 0 on a log scale; pass log=False or raise low")
 

@@ -421,15 +421,8 @@ def history_table(
     some = codes_of(data, question, np.flatnonzero(counted))
     codes = np.full(len(observed), 2, dtype=np.uint8)
     codes[counted] = 2 if some is None else some
-    return history_of(
-        observed,
-        counted,
-        None if some is None else codes,
-        objective=objective,
-        names=params,
-        sample=sample,
-        seed=question.seed,
-    )
+    marks = None if some is None else codes
+    return history_of(observed, counted, marks, objective=objective, names=params, sample=sample, seed=question.seed)
 
 
 def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None:
@@ -493,10 +486,8 @@ class Comparison(Table, Mapping[str, Answer]):
     @property
     def noise(self) -> dict[str, frozenset[str]]:
         """For each answer with p-values, the parameters without a clear effect."""
-        known = {name: answer for name, answer in self.items() if isinstance(answer, Importances)}
-        return {
-            name: frozenset(row.name for row in one.rows if row.significant is False) for name, one in known.items()
-        }
+        known = {name: answer.rows for name, answer in self.items() if isinstance(answer, Importances)}
+        return {name: frozenset(one.name for one in rows if one.significant is False) for name, rows in known.items()}
 
     def to_dict(self) -> dict[str, list[Cell]]:
         names = list(next(iter(self.answers.values())))
@@ -538,9 +529,8 @@ def compare(
     if by != "measure":
         return (compare_objectives if by == "objective" else compare_levels)(data, Question(target, region, **how))
     if region != DEFAULT.region or set(how) - {"seed"}:
-        raise QueryError(
-            "a comparison of measures accepts only target=, top= and seed=; other options need by='objective'"
-        )
+        words = "a comparison of measures accepts only target=, top= and seed=; "
+        raise QueryError(f"{words}other options need by='objective'")
     return compare_measures(data, target, as_whole(top, "top", 1), seed=how.get("seed", DEFAULT.seed))
 
 
@@ -550,6 +540,7 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
 
     part = as_part(target, "target")
     whole, tenth = part_in_words(part), part_in_words(part / 10)
+    inner, by_paper = Question(part / 10, part, seed=seed), Question(part, estimator="paper")
     answers: dict[str, Ranked] = {}
 
     def by_forest(clip: float | None) -> Ranked:
@@ -557,33 +548,18 @@ def compare_measures(data: TrialData, target: object, top: int = TOP, *, seed: i
         result = forest_effects(some, clip=clip, seed=seed, threads=data.threads)
         return replace(result, notes=(*notes, *result.notes))
 
+    decide, explain = "which parameters decide whether a row", "which parameters explain the variance of"
+    of_all, of_best = f"{decide} is in the best {whole}, compared with all rows", f"{decide} of the best {whole}"
+    predicted = f"{explain} a random forest's prediction"
+    clipped = f"{predicted}, with the objective clipped at the worst value of the best {whole}"
     ways: Ways = {
-        "PED": (
-            f"which parameters decide whether a row is in the best {whole}, compared with all rows",
-            lambda: importance_of(data, Question(part, seed=seed)),
-        ),
-        "PED local": (
-            f"which parameters decide whether a row of the best {whole} is in the best {tenth}",
-            lambda: importance_of(data, Question(part / 10, part, seed=seed)),
-        ),
-        "paper": (
-            "as PED, by the estimator of the paper",
-            lambda: importance_of(data, Question(part, estimator="paper")),
-        ),
-        "f-ANOVA": ("which parameters explain the variance of the objective", lambda: effects_within(data)),
-        "f-ANOVA local": (
-            f"which parameters explain the variance of the objective within the best {whole}",
-            lambda: effects_within(data, part),
-        ),
-        "forest": (
-            "which parameters explain the variance of a random forest's prediction over the space",
-            lambda: by_forest(None),
-        ),
-        "forest clipped": (
-            "which parameters explain the variance of a random forest's prediction, "
-            f"with the objective clipped at the worst value of the best {whole}",
-            lambda: by_forest(float(part)),
-        ),
+        "PED": (of_all, lambda: importance_of(data, Question(part, seed=seed))),
+        "PED local": (f"{of_best} is in the best {tenth}", lambda: importance_of(data, inner)),
+        "paper": ("as PED, by the estimator of the paper", lambda: importance_of(data, by_paper)),
+        "f-ANOVA": (f"{explain} the objective", lambda: effects_within(data)),
+        "f-ANOVA local": (f"{explain} the objective within the best {whole}", lambda: effects_within(data, part)),
+        "forest": (f"{predicted} over the space", lambda: by_forest(None)),
+        "forest clipped": (clipped, lambda: by_forest(float(part))),
     }
     # A measure without an answer is listed in the notes; without the first one, an error is raised.
     meanings, notes = {}, []

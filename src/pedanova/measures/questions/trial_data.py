@@ -282,9 +282,8 @@ class TrialData:
             words = "the table was read in parts, but this call needs all rows in memory; analyze the table with "
             raise LevelsError(words, Arg("stream", False, of="Scan"))
         if self.observations is None:
-            raise LevelsError(
-                "the rows are no longer available (loaded without rows, or merged); analyze the data again"
-            )
+            words = "the rows are no longer available (loaded without rows, or merged); analyze the data again"
+            raise LevelsError(words)
         return self.observations
 
     def resolve(self, value: object, name: str) -> Region | RowSet:

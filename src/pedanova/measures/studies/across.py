@@ -184,6 +184,11 @@ class PooledShare:
     first: float
     studies: int
 
+    @property
+    def highest(self) -> float | None:
+        """`high`, limited to 1."""
+        return None if self.high is None else min(self.high, max(1.0, self.share))
+
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class Pooling(NamedTable[PooledShare]):
@@ -202,7 +207,7 @@ class Pooling(NamedTable[PooledShare]):
         return [
             self.column("parameter", lambda row: row.name),
             self.percents("share"),
-            self.column("95 % interval", pooled_interval, leave=1),
+            self.column("95 % interval", lambda row: interval(row.low, row.highest), leave=1),
             self.column("between studies", lambda row: f"± {percent(row.spread)}", leave=3),
             self.column("mean rank", lambda row: "" if row.rank is None else short(row.rank), leave=2),
             self.percents("first", "in first three", leave=4),
@@ -211,11 +216,6 @@ class Pooling(NamedTable[PooledShare]):
 
     def heading(self) -> str:
         return f"Mean importance over {len(self.answers)} studies: {self.target} compared with {self.region}"
-
-
-def pooled_interval(row: PooledShare) -> str:
-    """The interval of the pooled share as text, limited to 100 %."""
-    return interval(row.low, None if row.high is None else min(row.high, max(1.0, row.share)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,24 +240,22 @@ class Matrix:
         return rows.tolist(), columns.tolist()
 
 
-def pooled_studies(studies: Mapping[str, TrialData], question: Question) -> dict[str, Any]:
-    """Ask all studies (or their selected rows) the same question, and return the fields of a `Pooling`.
+def pooled_studies(studies: Mapping[str, TrialData], question: Question) -> Pooling:
+    """Ask all studies (or their selected rows) the same question.
 
     With more than `SURE` studies, only some studies get intervals.
     """
     answers, left, aims, spaces = ask_all(studies, question)
     if len(answers) < 2:
         why = "".join(f"; {name}: {error}" for name, error in list(left.items())[:3])
-        raise QueryError(
-            f"only {len(answers)} of {len(studies)} studies have importances; at least two are needed{why}"
-        )
+        lack = f"only {len(answers)} of {len(studies)} studies have importances"
+        raise QueryError(f"{lack}; at least two are needed{why}")
     matrix = matrix_of(answers)
     rows, columns = matrix.block()
     together = len(rows) >= 2 and len(columns) >= 2
     names = [matrix.names[i] for i in columns]
     ranks = pooling.rank_test(names, matrix.shares[np.ix_(rows, columns)]) if together else None
     odd = pooling.disagreements(matrix.studies, matrix.names, matrix.shares, matrix.variances)
-    target, region = question_in_words(answers, question)
     notes = [Note("doubt", "left out: ", *error.words, subject=name) for name, error in left.items()]
     notes += differing("the studies have different objectives; each study uses its own best rows", aims.items())
     ways = ((study, answer.estimator) for study, answer in answers.items())
@@ -268,16 +266,10 @@ def pooled_studies(studies: Mapping[str, TrialData], question: Question) -> dict
         few = len(chosen(list(studies)))
         words = f"intervals and warnings are computed only for {few} studies, evenly chosen"
         notes.append(Note("answer", words))
-    return {
-        "rows": pooled_rows(matrix, ranks),
-        "answers": answers,
-        "studies": studies_of(matrix, answers, odd),
-        "ranks": ranks,
-        "disagreements": odd,
-        "target": target,
-        "region": region,
-        "notes": in_order(notes),
-    }
+    given = {"answers": answers, "studies": studies_of(matrix, answers, odd), "ranks": ranks, "disagreements": odd}
+    target, region = question_in_words(answers, question)
+    own = pooled_rows(matrix, ranks)
+    return Pooling(rows=own, **given, target=target, region=region, notes=in_order(notes))  # type: ignore[arg-type]
 
 
 def as_selection(within: object) -> tuple[object, ...]:

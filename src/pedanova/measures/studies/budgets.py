@@ -239,11 +239,10 @@ class Along(Table):
             "budget": [step.budget for step, _ in pairs],
             "rows": [step.rows for step, _ in pairs],
             "cost": [self.cost(step) for step, _ in pairs],
-            "spearman": [step.agreement.spearman for step, _ in pairs],
-            "spearman_low": [step.agreement.low for step, _ in pairs],
-            "spearman_high": [step.agreement.high for step, _ in pairs],
-            "ranking": [None if step is self.full else step.agreement.verdict for step, _ in pairs],
         }
+        for title, key in (("spearman", "spearman"), ("spearman_low", "low"), ("spearman_high", "high")):
+            about[title] = [getattr(step.agreement, key) for step, _ in pairs]
+        about["ranking"] = [None if step is self.full else step.agreement.verdict for step, _ in pairs]
         return about | columns_of([row for _, row in pairs])
 
     def printed(self) -> Printed:
@@ -264,9 +263,8 @@ class Along(Table):
         return next((row.name for row in step.importances.rows if beats_chance(row)), "")
 
     def verdict_in_words(self, step: AtBudget) -> str:
-        return (
-            "full" if step is self.full else {"same": "the same", "other": "another"}.get(step.agreement.verdict, "?")
-        )
+        words = {"same": "the same", "other": "another"}
+        return "full" if step is self.full else words.get(step.agreement.verdict, "?")
 
     def heading(self) -> str:
         return f"Importance by {self.name}: {self.target} compared with {self.region}"
@@ -325,9 +323,7 @@ def along_of(
 ) -> Along:
     """Compare the ranking at each budget in `answers` (lowest first) with the ranking at the highest budget."""
     full = answers[-1][2]
-    steps = tuple(
-        AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers
-    )
+    steps = tuple(AtBudget(*one, agreement_of(one[2], full, seed=seed)) for one in answers)
     told = _few_notes(name, left_out, steps[-1].budget)
     most, left = max(step.rows for step in steps), steps[-1].rows
     if followed and left < ALL * most:  # only good trials may have reached the full budget
@@ -359,15 +355,12 @@ def _doubts(name: str, steps: Sequence[AtBudget]) -> list[Note]:
         for note in step.importances.notes:
             if note.kind == "doubt":
                 found.setdefault(note, []).append(short(step.budget))
-    return [
-        note if len(budgets) == len(steps) else note.about(f"{name} {', '.join(budgets)}")
-        for note, budgets in found.items()
-    ]
+    every = len(steps)
+    return [one if len(at) == every else one.about(f"{name} {', '.join(at)}") for one, at in found.items()]
 
 
-Values: TypeAlias = Callable[
-    [float], tuple[Indices, Reals | None]
-]  # rows at a budget, and their objective if it is not in the column
+# The rows at a budget, and their objective if it is not in the column.
+Values: TypeAlias = Callable[[float], tuple[Indices, Reals | None]]
 STEP = "step"  # the name of the budget for intermediate values
 MOST = 12  # the number of budgets if none is given
 Among: TypeAlias = Literal["all", "full"]

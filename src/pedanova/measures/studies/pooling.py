@@ -11,7 +11,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -20,13 +19,6 @@ from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.measures.distributions import LEVEL, chi2_tail, holm, student_end
 from pedanova.space.grid import Reals
-
-
-def student_tail(value: Any, freedom: float) -> Any:
-    """The two-sided p-value of a t statistic: the probability that |t| is larger than |value|."""
-    from scipy.special import stdtr
-
-    return 2.0 * stdtr(freedom, -np.abs(value))
 
 
 @cache
@@ -241,6 +233,8 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     The spread between studies is estimated from the other studies (DerSimonian and Laird). Otherwise an outlier would
     inflate the spread, and would not be found.
     """
+    from scipy.special import stdtr
+
     weights = 1.0 / own if (own > 0).all() else np.ones(len(values))
     sums = [float(np.sum(weights * values**power)) - weights * values**power for power in (0, 1, 2)]
     squares = float(np.sum(weights**2)) - weights**2
@@ -258,4 +252,4 @@ def beside_others(values: Reals, own: Reals) -> tuple[Reals, Reals]:
     deviations = np.sqrt(own + between + errors)
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.where(deviations > 0, np.abs(values - means) / deviations, 0.0)
-    return means, student_tail(distance, free)
+    return means, 2.0 * stdtr(free, -distance)

@@ -264,10 +264,8 @@ def without_seeds(observed: Observations, exclude: Iterable[str] | None) -> tupl
     named = as_names(exclude, "exclude") or ()
     for name in named:
         if name not in observed.space:
-            raise QueryError(
-                Arg("exclude"),
-                f" contains {name!r}, which is not a parameter; choose from: {listed(list(observed.space), most=40)}",
-            )
+            known = listed(list(observed.space), most=40)
+            raise QueryError(Arg("exclude"), f" contains {name!r}, which is not a parameter; choose from: {known}")
     seeds = [name for name in observed.space if name in named or SEED_NAMES.match(name)]
     left = Space({name: parameter for name, parameter in observed.space.items() if name not in seeds})
     if not seeds or not left:

@@ -152,9 +152,8 @@ def panels(
     else:
         axes = np.atleast_1d(np.array(ax, dtype=object))
     if axes.size < len(chosen):
-        raise QueryError(
-            f"ax= has {axes.size} Axes for {len(chosen)} parameters; name fewer parameters, or give more Axes"
-        )
+        words = f"ax= has {axes.size} Axes for {len(chosen)} parameters; name fewer parameters, or give more Axes"
+        raise QueryError(words)
     shown = plain_names(list(every))
     for name, one in zip(chosen, axes.flat, strict=False):
         draw(name, one, shown.get(name, plain(name)))

@@ -433,9 +433,8 @@ def check_questions(questions: Sequence[tuple[object, object]]) -> list[tuple[An
     wanted = [(part_of(target), part_of(region)) for target, region in questions]
     for target, region in wanted:
         if target and region and target >= region:
-            raise QueryError(
-                f"questions: target {float(target):g} must be smaller than its region {float(region):g}; swap them"
-            )
+            words = f"questions: target {float(target):g} must be smaller than its region {float(region):g}; swap them"
+            raise QueryError(words)
     return wanted
 
 
@@ -451,7 +450,6 @@ def as_question(a: TrialData, steps: Ladder, asking: Question, target: object, r
 def as_band(steps: Ladder, rows: object, name: str) -> Region:
     part = part_of(rows)
     if part is None and not isinstance(rows, Region):
-        raise QueryError(
-            f"questions: the {name} must be a quantile or a limit on the objective; use within= to select rows"
-        )
+        words = f"questions: the {name} must be a quantile or a limit on the objective; use within= to select rows"
+        raise QueryError(words)
     return Region.parse(rows if part is None else steps.rungs[steps.place(part)].part, name)

@@ -44,7 +44,7 @@ def side_by_side(
     if len(studies) > MODELLED and question.estimator == "auto":
         notes = [f"all {len(studies):,} studies use plain counts, because models would take too long"]
     question = within_studies(a, question, len(studies))
-    pooled = Pooling(**pooled_studies(studies, question))
+    pooled = pooled_studies(studies, question)
     shown = list(pooled.studies.rows)
     if order == "size":
         shown.sort(key=lambda row: -row.n_region)
@@ -86,7 +86,7 @@ def over_studies(a: TrialData, question: Question, given: dict[str, Any], column
     studies = groups_by(a, column)
     asking = within_studies(a, question if given["sure"] else replace(question, draws=0), len(studies))
     try:
-        pooled = Pooling(**pooled_studies(studies, asking))
+        pooled = pooled_studies(studies, asking)
     except PedanovaError:
         return given
     means = {row.name: row for row in pooled.rows}
@@ -107,12 +107,8 @@ def mean_row(row: PooledShare, total: float) -> dict[str, Any]:
     """What changes in the row of a parameter if its importance is the mean over studies."""
     low = None if row.low is None else max(0.0, row.low)
     plain = {"share": row.share, "low": low, "high": row.high, "ratio": row.share / total if total else 0.0}
-    clear = None if row.low is None else row.low > 0
-    return {name: exact(value) for name, value in plain.items()} | {
-        "significant": clear,
-        "p_value": None,
-        "p_adjusted": None,
-    }
+    clear = {"significant": None if row.low is None else row.low > 0, "p_value": None, "p_adjusted": None}
+    return {name: exact(value) for name, value in plain.items()} | clear
 
 
 def band_of_studies(band: dict[str, Any], asked: object, own: str) -> dict[str, Any]:
@@ -156,6 +152,6 @@ def lines_of_groups(
     shell = (
         None
         if within or question.force or source is None
-        else f"pedanova across {source or 'SOURCE'} {shlex.join(words)}"
+        else " ".join(["pedanova across", source or "SOURCE", shlex.join(words)])
     )
     return {"python": f"pa.across({whole}, {', '.join(given)})", "shell": shell, "condition": None}

@@ -121,16 +121,11 @@ def read_dvc(path: Path) -> Records:
     entries = list(_entries(read_json(path)))
     params = logs.joined([_by_file(data, "params") for _, data, _ in entries])
     results = logs.joined([_by_file(data, "metrics") for _, data, _ in entries])
-    trials = [
-        logs.Trial(
-            settings,
-            logs.only_numbers(numbers),
-            STATES.get(state, "COMPLETE" if numbers else "RUNNING"),
-            {"experiment": name},
-        )
-        for (name, _, state), settings, numbers in zip(entries, params, results, strict=True)
-        if settings
-    ]
+    trials = []
+    for (name, _, word), settings, numbers in zip(entries, params, results, strict=True):
+        state = STATES.get(word, "COMPLETE" if numbers else "RUNNING")
+        trial = logs.Trial(settings, logs.only_numbers(numbers), state, {"experiment": name})
+        trials += [trial] if settings else []
     why = "the workspace is left out, because it is a copy of one of the experiments or has not been run"
     notes = [Note("unused", why)]
     return logs.tabulate(trials, SourceMetadata(source=f"DVC experiments {path.name!r}"), notes=notes)

@@ -127,10 +127,8 @@ class LineLog:
         return first.lstrip().startswith(b"{") and self.keys <= json.loads(first).keys()
 
     def read(self, path: Path) -> Records:
-        rows, notes = read_json_rows(path)
-        rows = [
-            row for row in rows if not (isinstance(row, dict) and "curr_best_record_id" in row)
-        ]  # the last line of FLAML
+        every, notes = read_json_rows(path)
+        rows = [row for row in every if not (isinstance(row, dict) and "curr_best_record_id" in row)]  # FLAML's last
         lines = [row for row in rows if isinstance(row, dict) and self.keys <= row.keys()]
         trials = [self.read_line(line) for line in lines]
         notes += left_out(len(rows) - len(lines), "lines are not trials")
@@ -160,20 +158,17 @@ def _flaml_trial(line: Row) -> Trial:
     settings.pop(f"{learner}.FLAML_sample_size", None)
     logged = line.get("logged_metric")
     results = {"validation_loss": number_or_nan(line["validation_loss"])}
+    results |= only_numbers(logged if isinstance(logged, dict) else {})  # type: ignore[arg-type]
     other = {name: line.get(name) for name in ("sample_size", "trial_time", "wall_clock_time")}
-    return Trial(
-        {"learner": learner} | settings, results | only_numbers(logged if isinstance(logged, dict) else {}), other=other
-    )
+    return Trial({"learner": learner} | settings, results, other=other)
 
 
 def _flaml_notes(trials: Sequence[Trial]) -> list[Note]:
     losses = [number_or_nan(trial.results["validation_loss"]) for trial in trials]
     if len(losses) < 3 or any(later > earlier for earlier, later in pairwise(losses)):
         return []
-    words = (
-        "no trial is worse than the trial before it, so FLAML probably logged only improvements; to log all trials, "
-    )
-    return [Note("doubt", f'{words}run AutoML.fit(…, log_type="all")')]
+    words = "no trial is worse than the trial before it, so FLAML probably logged only improvements; "
+    return [Note("doubt", f'{words}to log all trials, run AutoML.fit(…, log_type="all")')]
 
 
 def _freqtrade_trial(line: Row) -> Trial:
@@ -200,31 +195,12 @@ def _hyperopt_trial(line: Row) -> Trial:
     return Trial(_settings(line, "params"), results, ENDED.get(str(line["status"]), "RUNNING"), other)
 
 
-FLAML = LineLog(
-    "FLAML log",
-    frozenset(("record_id", "validation_loss", "config", "learner")),
-    _flaml_trial,
-    "validation_loss",
-    "minimize",
-    budget="sample_size",
-    notes=_flaml_notes,
-)
-FREQTRADE = LineLog(
-    "freqtrade epochs",
-    frozenset(("loss", "params_dict", "results_metrics")),
-    _freqtrade_trial,
-    "loss",
-    "minimize",
-    notes=_freqtrade_notes,
-)
-BAYES_OPT = LineLog(
-    "bayes_opt log",
-    frozenset(("target", "params", "datetime")),
-    _bayes_opt_trial,
-    "target",
-    "maximize",
-    feasible="allowed",
-)
+FLAML = LineLog("FLAML log", frozenset(("record_id", "validation_loss", "config", "learner")), _flaml_trial,
+    "validation_loss", "minimize", budget="sample_size", notes=_flaml_notes)  # fmt: skip
+FREQTRADE = LineLog("freqtrade epochs", frozenset(("loss", "params_dict", "results_metrics")), _freqtrade_trial, "loss",
+    "minimize", notes=_freqtrade_notes)  # fmt: skip
+BAYES_OPT = LineLog("bayes_opt log", frozenset(("target", "params", "datetime")), _bayes_opt_trial, "target",
+    "maximize", feasible="allowed")  # fmt: skip
 HYPEROPT = LineLog("Hyperopt results", frozenset(("loss", "params", "status")), _hyperopt_trial, "loss", "minimize")
 
 

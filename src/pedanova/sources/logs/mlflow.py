@@ -65,11 +65,8 @@ def _records(experiments: list[Experiment], study: str | None, where: object) ->
     bare = sum(not run.params for run in runs)
     runs = [run for run in runs if run.params]
     if not runs:
-        raise DataError(
-            f"MLflow experiment {name!r} in {where} has {bare:,} runs, but none has ",
-            "parameters; log parameters with mlflow.log_params, or name another experiment in ",
-            Arg("study"),
-        )
+        words = f"MLflow experiment {name!r} in {where} has {bare:,} runs, but none has parameters; "
+        raise DataError(words, "log parameters with mlflow.log_params, or name another experiment in ", Arg("study"))
     notes += left_out(bare, "runs have no parameters")
     metadata = SourceMetadata(source=f"MLflow experiment {name!r}")
     trials = []
@@ -130,12 +127,11 @@ def _experiment(folder: Path) -> Experiment | None:
         return None
     places = sorted(place for place in folders_in(folder) if _is_run(place))
     key = meta.get("experiment_id") or folder.name
-    return Experiment(
-        key,
-        meta.get("name") or key,
-        len(places),
-        lambda: [*filter(None, map(_read_run, watched(places, "runs", len(places))))],
-    )
+
+    def runs() -> list[Run]:
+        return [*filter(None, map(_read_run, watched(places, "runs", len(places))))]
+
+    return Experiment(key, meta.get("name") or key, len(places), runs)
 
 
 def _read_run(place: Path) -> Run | None:
@@ -143,25 +139,17 @@ def _read_run(place: Path) -> Run | None:
     if meta.get("lifecycle_stage") == "deleted":
         return None
     state = STATUSES.get(meta.get("status", ""), meta.get("status") or "RUNNING")
-    # A name with slashes is a path.
-    files = {
-        what: {
-            file.relative_to(place / what).as_posix(): file
-            for file in sorted((place / what).rglob("*"))
-            if file.is_file()
-        }
-        for what in ("params", "metrics")
-    }
-    metrics = {name: _last_metric(file) for name, file in files["metrics"].items()}
+    metrics = {name: _last_metric(file) for name, file in _files_by_name(place / "metrics").items()}
+    known = {name: value for name, value in metrics.items() if value is not None}
+    params: dict[str, object] = {name: read_text(file) for name, file in _files_by_name(place / "params").items()}
     parent = place / "tags" / PARENT
-    return Run(
-        place.name,
-        state,
-        meta.get("run_name", ""),
-        read_text(parent).strip() if parent.is_file() else None,
-        {name: read_text(file) for name, file in files["params"].items()},
-        {name: value for name, value in metrics.items() if value is not None},
-    )
+    above = read_text(parent).strip() if parent.is_file() else None
+    return Run(place.name, state, meta.get("run_name", ""), above, params, known)
+
+
+def _files_by_name(folder: Path) -> dict[str, Path]:
+    """All files below a folder; a name with slashes is a path."""
+    return {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
 def _last_metric(file: Path) -> float | None:
@@ -263,13 +251,7 @@ def read_export(data: Any) -> Records:
     return replace(records, metadata=metadata)
 
 
-TABLE = KnownTable(
-    "MLflow search_runs",
-    "columns run_id, params.… and metrics.…, in any file or data frame",
-    "pedanova analyze runs.csv --objective metrics.rmse",
-    "MLflow's table of runs",
-    ("params.",),
+TABLE = KnownTable("MLflow search_runs", "columns run_id, params.… and metrics.…, in any file or data frame",
+    "pedanova analyze runs.csv --objective metrics.rmse", "MLflow's table of runs", ("params.",),
     fits=lambda names, results: "run_id" in names and bool(results),
-    is_result=lambda name: name.startswith("metrics."),
-    state="status",
-)
+    is_result=lambda name: name.startswith("metrics."), state="status")  # fmt: skip

@@ -62,11 +62,8 @@ def _read_experiment(folder: Path) -> Records:
     known = _entries(state.get("trial_data", state.get("checkpoints")))
     places = sorted(place for place in logs.folders_in(folder) if place.name in known or is_trial(place))
     waiting = [name for name in known if name not in {place.name for place in places}]
-    trials, kept, blank = logs.read_each(
-        [*places, *(folder / name for name in waiting)],
-        lambda place: _read_trial(place, known.get(place.name, {})),
-        "trials",
-    )
+    places += [folder / name for name in waiting]
+    trials, kept, blank = logs.read_each(places, lambda at: _read_trial(at, known.get(at.name, {})), "trials")
     notes = logs.left_out(blank, "trials have no settings that can be read")
     notes += logs.length_notes(trials, "training_iteration", "iterations")
     runner = state.get("runner_data")
@@ -129,12 +126,9 @@ def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> logs.Trial | Non
         return None
     flat = _flat_results(last)
     results = {key: value for key, value in flat.items() if key not in OWN}
-    return logs.Trial(
-        _settings(config),
-        logs.only_numbers(results),
-        _state(place, state_entry, finished=bool(results)),
-        {"trial": place.name} | {key: flat[key] for key in KEPT if key in flat},
-    )
+    state = _state(place, state_entry, finished=bool(results))
+    other = {"trial": place.name} | {key: flat[key] for key in KEPT if key in flat}
+    return logs.Trial(_settings(config), logs.only_numbers(results), state, other)
 
 
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,13 +177,8 @@ def _state(place: Path, state_entry: Mapping[str, Any], *, finished: bool) -> st
     return "RUNNING" if status or not finished else "COMPLETE"
 
 
-TABLE = KnownTable(
-    "Ray Tune data frame",
+TABLE = KnownTable("Ray Tune data frame",
     "columns config/… and Ray's own columns such as trial_id, in any file or data frame",
-    "pedanova analyze results.csv --objective loss",
-    "Ray Tune's table of results",
-    ("config/",),
-    fits=lambda names, _: len(OWN.intersection(names)) >= 2,
-    is_result=lambda name: name not in OWN and name not in ERRORS and not name.startswith("Unnamed: "),
-    errors=ERRORS,
-)
+    "pedanova analyze results.csv --objective loss", "Ray Tune's table of results", ("config/",),
+    fits=lambda names, _: len(OWN.intersection(names)) >= 2, errors=ERRORS,
+    is_result=lambda name: name not in OWN and name not in ERRORS and not name.startswith("Unnamed: "))  # fmt: skip

@@ -115,19 +115,11 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
     own = [as_dict(cell) for cell in cells.get("params", ())]
     if own and all(row is not None for row in own):
         beside = [{name: values[row] for name, values in added.items()} for row in range(rows)]
-        return [
-            words | {name: _plain(value) for name, value in (row or {}).items()}
-            for words, row in zip(beside, own, strict=True)
-        ]
-    names = [name for name in cells if name.startswith(PARAM) or name in added]
-    return [
-        {
-            name.removeprefix(PARAM): _plain(value)
-            for name in names
-            if plain_value(value := cells[name][row]) is not None
-        }
-        for row in range(rows)
-    ]
+        plain = [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
+        return [words | row for words, row in zip(beside, plain, strict=True)]
+    own_cells = {name.removeprefix(PARAM): cells[name] for name in cells if name.startswith(PARAM) or name in added}
+    every = [{name: values[row] for name, values in own_cells.items()} for row in range(rows)]
+    return [{name: _plain(one) for name, one in row.items() if plain_value(one) is not None} for row in every]
 
 
 def _repeat(values: list[Any]) -> bool:
@@ -156,12 +148,9 @@ def _space(grid: object, settings: Sequence[Mapping[str, Any]]) -> tuple[Space |
     if not isinstance(grid, Mapping) or not grid:
         return None, []
     open_ended = [str(name) for name, values in grid.items() if is_law(values) and not has_ends(values)]
+    laws = {str(name): values for name, values in grid.items()}
     try:
-        domains = {
-            str(name): _tried(str(name), settings) if str(name) in open_ended else _domain(values)
-            for name, values in grid.items()
-        }
-        space = Space(domains)
+        space = Space({n: _tried(n, settings) if n in open_ended else _domain(law) for n, law in laws.items()})
     except (SpaceError, DataError, TypeError, ValueError, AttributeError):
         return None, []
     words = f"distributions without bounds: {listed(open_ended)}; the range of the tried values is used instead"

@@ -102,12 +102,9 @@ def _trial(run: Mapping[str, Any], params: Mapping[str, object], names: tuple[st
     info = run.get("additional_info")
     other = {key: run[key] for key in KEY if run.get(key) is not None}
     times = {key: number_or_nan(run[key]) for key in ("time", "cpu_time") if run.get(key) is not None}
-    return Trial(
-        params,
-        {name: number_or_nan(one) for name, one in zip(names, costs, strict=True)},
-        state_of(run["status"]),
-        {**(only_numbers(info) if isinstance(info, dict) else {}), **other, **times},
-    )
+    results = {name: number_or_nan(one) for name, one in zip(names, costs, strict=True)}
+    told = only_numbers(info) if isinstance(info, dict) else {}
+    return Trial(params, results, state_of(run["status"]), {**told, **other, **times})
 
 
 def state_of(status: object, numbered: Sequence[str] = STATUS) -> str:
@@ -186,9 +183,8 @@ def _objectives(file: Path) -> list[tuple[str, Direction]]:
             raise FormatError(f"{file}: the objective {shown(item)} needs a name; correct the file")
         goals.append((item["name"], "maximize" if item.get("optimize") == "upper" else "minimize"))
     if not goals or len({name for name, _ in goals}) < len(goals):
-        raise FormatError(
-            f"{file}: objectives is {shown(listed)}; it must be a list of objectives, each with its own name"
-        )
+        words = f"{file}: objectives is {shown(listed)}; it must be a list of objectives, each with its own name"
+        raise FormatError(words)
     return goals
 
 
@@ -199,11 +195,8 @@ def _deepcave_trial(
     if len(costs) != len(names):
         raise FormatError(f"{file}: line {number} has {len(costs)} costs for {len(names)} objectives; correct the line")
     start, end = (number_or_nan(run.get(key, run.get(f"{key}_time"))) for key in ("start", "end"))
-    other: dict[str, object] = {
-        "config_id": run["config_id"],
-        "budget": number_or_nan(run.get("budget")),
-        "duration": end - start,
-    }
+    other: dict[str, object] = {"config_id": run["config_id"], "budget": number_or_nan(run.get("budget"))}
+    other["duration"] = end - start
     if run.get("seed") not in (None, MADE_UP):
         other["seed"] = run["seed"]
     results = {name: number_or_nan(cost) for name, cost in zip(names, costs, strict=True)}

@@ -68,9 +68,8 @@ def read_events(folder: Path) -> Events:
                 try:
                     number = float(tensor_util.make_ndarray(value.tensor))
                 except (TypeError, ValueError):
-                    raise FormatError(
-                        f"{file} is not a readable event file: one of its metrics is not a number; was it damaged?"
-                    ) from None
+                    words = f"{file} is not a readable event file: one of its metrics is not a number; was it damaged?"
+                    raise FormatError(words) from None
                 events.curves.setdefault(value.tag, []).append((step, number))
     return events
 
@@ -79,9 +78,8 @@ def _values(file: Path) -> Iterator[tuple[int, Any]]:
     try:
         from tensorboard.backend.event_processing import event_file_loader
     except ImportError:
-        raise MissingLibraryError(
-            f"{file}: event files need TensorBoard; pip install 'pedanova[tensorboard]'"
-        ) from None
+        words = f"{file}: event files need TensorBoard; pip install 'pedanova[tensorboard]'"
+        raise MissingLibraryError(words) from None
     log = logging.getLogger("tensorboard")
     level = log.level
     log.setLevel(logging.ERROR)  # otherwise it warns of incomplete records
@@ -232,13 +230,6 @@ def _lightning_run(place: Path) -> logs.Trial | None:
     return logs.Trial(settings, results, "COMPLETE" if results else "RUNNING", other)
 
 
-LIGHTNING = logs.RunFolders(
-    "Lightning run",
-    _is_run,
-    _lightning_run,
-    settings="hparams.yaml",
-    remedy="call self.save_hyperparameters() in the module, and train again",
-    results="metrics.csv or event files",
-    lengths=("epoch", "step"),
-    curve=_lightning_curve,
-)
+LIGHTNING = logs.RunFolders("Lightning run", _is_run, _lightning_run, settings="hparams.yaml",
+    remedy="call self.save_hyperparameters() in the module, and train again", results="metrics.csv or event files",
+    lengths=("epoch", "step"), curve=_lightning_curve)  # fmt: skip

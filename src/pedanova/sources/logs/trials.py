@@ -76,18 +76,11 @@ def tabulate(
     notes = [*notes, *([Note("unused", same)] if constant else [])]
     metrics = metadata.metrics or tuple(name for name, column in results.items() if column.labels is None)
     objectives = tuple(renamed.get(name, name) for name in metadata.objectives)
-    return Records(
-        columns | missing,
-        tuple(notes),
-        replace(
-            metadata,
-            params=metadata.params or (tuple(metadata.space) if metadata.space is not None else params),
-            objectives=objectives or (metrics if len(metrics) == 1 else ()),
-            metrics=metrics,
-            state=state,
-        ),
-        None if points is None else CurveSource(points, {new: old for old, new in renamed.items()}),
-    )
+    objectives = objectives or (metrics if len(metrics) == 1 else ())
+    params = metadata.params or (tuple(metadata.space) if metadata.space is not None else params)
+    metadata = replace(metadata, params=params, objectives=objectives, metrics=metrics, state=state)
+    curves = None if points is None else CurveSource(points, {new: old for old, new in renamed.items()})
+    return Records(columns | missing, tuple(notes), metadata, curves)
 
 
 def _flat(row: Mapping[str, object]) -> dict[str, object]:
@@ -173,10 +166,8 @@ def tell(
         words += more
     instances = {str(trial.other.get("instance")) for trial in trials}
     if len(instances) > 1:
-        many = (
-            f"results are averaged over {len(instances)} instances; some configurations may have run on fewer of them"
-        )
-        words.append(Note("source", many))
+        many = f"results are averaged over {len(instances)} instances"
+        words.append(Note("source", f"{many}; some configurations may have run on fewer of them"))
     several = len(instances) > 1 or len({str(trial.other.get("seed")) for trial in trials}) > 1
     name = free_name("budget", {str(name) for trial in trials for name in (*trial.params, *trial.results)})
     where = budget_rule(trials, "budget", name)
@@ -384,14 +375,8 @@ def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, ob
             for name in numbers:
                 owners.setdefault(name, set()).add(file)
     shared = {name for name, files in owners.items() if len(files) > 1}
-    return [
-        {
-            f"{file}:{name}" if name in shared else name: value
-            for file, values in run.items()
-            for name, value in values.items()
-        }
-        for run in runs
-    ]
+    flat = ([(file, *pair) for file, values in run.items() for pair in values.items()] for run in runs)
+    return [{f"{file}:{name}" if name in shared else name: value for file, name, value in run} for run in flat]
 
 
 def _files(folder: Path, depth: int) -> Iterator[Path]:

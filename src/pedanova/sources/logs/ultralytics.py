@@ -60,14 +60,6 @@ def _run(place: Path) -> Trial | None:
     return Trial(varied, results, "COMPLETE" if results else "RUNNING", other)
 
 
-RUNS = RunFolders(
-    "Ultralytics run",
-    _is_run,
-    _run,
-    settings="args.yaml",
-    remedy="train with ultralytics, which writes this file",
-    results="results.csv",
-    curve=_curve,
-    objective=FITNESS,
-    direction="maximize",
-)
+RUNS = RunFolders("Ultralytics run", _is_run, _run, settings="args.yaml",
+    remedy="train with ultralytics, which writes this file", results="results.csv", curve=_curve, objective=FITNESS,
+    direction="maximize")  # fmt: skip

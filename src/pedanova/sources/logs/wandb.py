@@ -72,14 +72,9 @@ def _read_dicts(cells: Mapping[str, list[Any]], source: str) -> Records:
     names = cells.get("name", cells.get("Name"))
     trials = []
     for row, (config, summary) in enumerate(zip(cells["config"], cells["summary"], strict=True)):
-        trials.append(
-            Trial(
-                _settings(_dict(config, "config", row)),
-                _results(_dict(summary, "summary", row)),
-                "finished" if states is None else str(states[row]),
-                {} if names is None else {"name": plain_value(names[row])},
-            )
-        )
+        settings, results = _settings(_dict(config, "config", row)), _results(_dict(summary, "summary", row))
+        other = {} if names is None else {"name": plain_value(names[row])}
+        trials.append(Trial(settings, results, "finished" if states is None else str(states[row]), other))
     return tabulate(trials, SourceMetadata(source=source))
 
 
@@ -95,9 +90,8 @@ def _dict(cell: object, name: str, row: int) -> dict[str, Any]:
 def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters, without W&B's own keys (which begin with _); {"value": 0.1, "desc": null} becomes 0.1."""
     own = {key: value for key, value in config.items() if not key.startswith("_") and value is not None}
-    wrapped = {
-        key for key, value in own.items() if isinstance(value, dict) and {"value"} <= set(value) <= {"value", "desc"}
-    }
+    parts = {"value"}, {"value", "desc"}
+    wrapped = {key for key, one in own.items() if isinstance(one, dict) and parts[0] <= set(one) <= parts[1]}
     return {key: value["value"] if key in wrapped else value for key, value in own.items()}
 
 
@@ -133,11 +127,6 @@ def _local_run(place: Path) -> Trial | None:
     return Trial(_settings(config), _results(summary), "finished" if summary else "running", other)
 
 
-FOLDER = RunFolders(
-    "W&B run",
-    _is_run,
-    _local_run,
-    settings="files/config.yaml",
+FOLDER = RunFolders("W&B run", _is_run, _local_run, settings="files/config.yaml",
     remedy="synchronise the runs with `wandb sync`, and export the runs table as CSV",
-    results="files/wandb-summary.json",
-)
+    results="files/wandb-summary.json")  # fmt: skip

@@ -77,9 +77,8 @@ def replay(path: Path) -> tuple[Journal, list[Note]]:
                 apply(journal, json.loads(line))
             except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
                 text = shown(line.decode(errors="replace").strip())
-                raise FormatError(
-                    f"{path}: line {number}, {text}, is not an operation that Optuna writes; correct or remove it"
-                ) from None
+                words = f"{path}: line {number}, {text}, is not an operation that Optuna writes; correct or remove it"
+                raise FormatError(words) from None
     if size > 0:
         raise FormatError(f"{path} became shorter while it was being read; restore it, or read it again")
     return journal, []

@@ -114,10 +114,8 @@ def read_trials(database: Database, study: int, name: str) -> study_log.StudyLog
     order = "number, trial_id" if "number" in columns else "trial_id"
     listing = database.rows(f"SELECT {fields} FROM trials WHERE study_id = ? ORDER BY {order}", (study,))
     trials = TrialKeys(study, np.array([trial[0] for trial in listing], dtype=np.int64))
-    place = (
-        "studies WHERE study_id = ?" if is_older(database) else "study_directions WHERE study_id = ? ORDER BY objective"
-    )
-    query = f"SELECT direction FROM {place}"
+    newer = "study_directions WHERE study_id = ? ORDER BY objective"
+    query = f"SELECT direction FROM {'studies WHERE study_id = ?' if is_older(database) else newer}"
     ways = [state_of(way) for (way, *_) in database.rows(query, (study,))] or ["MINIMIZE"]
     directions: list[Direction] = ["maximize" if way == "MAXIMIZE" else "minimize" for way in ways]
     last = "AND x.step = (SELECT MAX(y.step) FROM {} y WHERE y.trial_id = x.trial_id)"
@@ -145,10 +143,8 @@ def metric_names(database: Database, study: int) -> list[str]:
     if not {"study_id", "key", "value_json"} <= database.columns("study_system_attributes"):
         return []
     key = database.quote("key")
-    rows = database.rows(
-        f"SELECT value_json FROM study_system_attributes WHERE study_id = ? AND {key} = ?",
-        (study, "study:metric_names"),
-    )
+    query = f"SELECT value_json FROM study_system_attributes WHERE study_id = ? AND {key} = ?"
+    rows = database.rows(query, (study, "study:metric_names"))
     names = parsed(rows[0][0]) if rows else []
     return [str(name) for name in names] if isinstance(names, list) else []
 

@@ -407,14 +407,7 @@ def pick_study(studies: Mapping[str, tuple[Key, int]], wanted: str | None, shown
     return choose(studies, wanted, shown, "study", "studies", "{0} ({1[1]:,} trials)")[0]
 
 
-TABLE = KnownTable(
-    "Optuna trials_dataframe",
-    "columns value, state and params_…, in any file or data frame",
-    "pedanova analyze trials.csv --direction max",
-    "Optuna's trials table",
-    SETTINGS,
+TABLE = KnownTable("Optuna trials_dataframe", "columns value, state and params_…, in any file or data frame",
+    "pedanova analyze trials.csv --direction max", "Optuna's trials table", SETTINGS,
     fits=lambda names, results: bool(results) and ("number" in names or "state" in names),
-    is_result=lambda name: name == "value" or name.startswith(VALUES),
-    several=True,
-    state="state",
-)
+    is_result=lambda name: name == "value" or name.startswith(VALUES), several=True, state="state")  # fmt: skip

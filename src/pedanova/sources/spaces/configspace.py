@@ -88,9 +88,8 @@ class Clauses:
             return parents if _accepted((self.constants[parent],), kind, wanted) else NEVER
         domain, numbers = self.domains.get(parent), [as_number(value) for value in wanted]  # written in any way
         if isinstance(domain, Float | Int) and None not in numbers:
-            plain = dict.fromkeys(
-                int(number) if number.is_integer() else number for number in numbers if number is not None
-            )
+            known = [number for number in numbers if number is not None]
+            plain = dict.fromkeys(int(number) if number.is_integer() else number for number in known)
             sides = {"GT": [above], "LT": [below], "NEQ": [below, above]}.get(kind)
             left: tuple[Value, ...] = tuple(plain) if sides is None else tuple(side(*plain) for side in sides)
             return Clause({parent: left}) if in_both(left, (Interval(domain.low, domain.high),)) else NEVER
@@ -216,19 +215,17 @@ def describe(source: object) -> Described:
     if forbidden:
         many = "a combination" if forbidden == 1 else f"{forbidden} combinations"
         reading.notes.append(Note("source", f"the configuration space forbids {many} of values; this rule is ignored"))
-    items = [
-        (item["name"], item.get("default_value", item.get("default"))) for item in _items(plain, "hyperparameters")
-    ]
-    default = {name: value for name, value in items if name in domains and isinstance(value, str | int | float)}
+    items = _items(plain, "hyperparameters")
+    given = {item["name"]: item.get("default_value", item.get("default")) for item in items}
+    default = {name: one for name, one in given.items() if name in domains and isinstance(one, str | int | float)}
     return Described(domains, tuple(reading.notes), tuple(fixed), metadata, default)
 
 
 def as_document(space: object) -> Mapping[str, Any]:
     write = getattr(space, "to_serialized_dict", None)
     if not callable(write):
-        raise FormatError(
-            f"{shown(space)} is not a configuration space of ConfigSpace 1 or newer; give the path of its JSON file"
-        )
+        words = f"{shown(space)} is not a configuration space of ConfigSpace 1 or newer; give the path of its JSON file"
+        raise FormatError(words)
     document: Mapping[str, Any] = write()
     return document
 
@@ -297,9 +294,8 @@ def _stepped(name: str, low: float, high: float, step: float, reading: SpacePart
     count = round((high - low) / step)
     even = abs((high - low) / step - count) <= 1e-6 * max(1, count)
     if not even or not 1 <= count <= FEW_STEPS:
-        reading.notes.append(
-            Note("source", f"its steps of {step:g} are ignored; the whole range is used", subject=name)
-        )
+        words = f"its steps of {step:g} are ignored; the whole range is used"
+        reading.notes.append(Note("source", words, subject=name))
         return as_range(low, high, whole=whole, log=log)
     values = [float(f"{low + place * step:.12g}") for place in range(count + 1)]
     return Ordinal(tuple(int(v) for v in values) if whole else tuple(values))

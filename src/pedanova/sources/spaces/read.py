@@ -131,10 +131,8 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
         return Space({str(name): law_or_choices(str(name), one) for name, one in plain.items()}), []
     if any(map(holds_tune, plain.values())):
         return nested_space(plain, tune_setting)
-    given = {
-        name: parameter_from_dict(str(name), one) if isinstance(one, Mapping) else one for name, one in plain.items()
-    }
-    return as_space(given), []
+    dicts = {name: parameter_from_dict(str(name), one) for name, one in plain.items() if isinstance(one, Mapping)}
+    return as_space({**plain, **dicts}), []
 
 
 def law_or_choices(name: str, given: Any) -> Domain:
@@ -142,9 +140,9 @@ def law_or_choices(name: str, given: Any) -> Domain:
     if isinstance(given, Categorical | Float | Int | Ordinal):
         return given
     try:
-        return (
-            domain_of_law(given) if is_law(given) else as_choices([as_label(one, name) for one in given], ordered=True)
-        )
+        if is_law(given):
+            return domain_of_law(given)
+        return as_choices([as_label(one, name) for one in given], ordered=True)
     except (SpaceError, TypeError, ValueError) as error:
         raise SpaceError(f"{name}: {error}") from None
 

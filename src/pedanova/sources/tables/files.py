@@ -84,9 +84,8 @@ def check_file(file: Path) -> str:
         if not file.parent.is_dir():
             raise DataError(f"{file} does not exist; there is no folder {file.parent}")
         near = get_close_matches(file.name, [path.name for path in file.parent.iterdir()], n=1, cutoff=0.75)
-        raise DataError(
-            f"{file} does not exist; {f'did you mean {file.parent / near[0]}?' if near else 'check the path'}"
-        )
+        words = f"{file} does not exist; {f'did you mean {file.parent / near[0]}?' if near else 'check the path'}"
+        raise DataError(words)
     kind = kind_of(file)
     if kind is None:
         known = ", ".join(SUFFIXES)

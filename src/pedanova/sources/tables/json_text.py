@@ -71,9 +71,8 @@ def read_trials(files: Sequence[Path], place: str) -> Records:
         except FormatError as error:
             lost.append(str(error))
     if not rows:
-        raise FormatError(
-            f"{place}: none of {len(files):,} files holds a trial ({lost[0] if lost else 'all are empty'})"
-        )
+        words = f"{place}: none of {len(files):,} files holds a trial ({lost[0] if lost else 'all are empty'})"
+        raise FormatError(words)
     records = read_rows(rows, place)
     notes = [Note("source", f"{len(files) - len(lost):,} files of {place} were read as one table")]
     notes += [Note("doubt", f"files left out: {len(lost):,} of {len(files):,}; first error: {lost[0]}")] if lost else []
