@@ -76,6 +76,7 @@ def describe_outside(column: Column, placed: Column, parameter: Parameter) -> st
 
 MOST_ROWS = 1_000_000
 PER_ROW = ("order", "keep", "trials", "ended")
+KINDS = {"column": "biufM", "missing": "b", "keep": "b"}  # of arrays in a file; others hold numbers
 
 
 def rows_kept(observed: Observations) -> Attachment:
@@ -115,8 +116,9 @@ def rows_from(attachment: Attachment, space: Space) -> Observations:
     """Read and check the section that `rows_kept` made."""
     about, arrays = attachment.header, attachment.arrays
     rows = about["rows"]
-    if any(array.shape != (rows,) for array in arrays.values()):
-        raise FormatError("has columns of different lengths")
+    for name, array in arrays.items():
+        if array.shape != (rows,) or array.dtype.kind not in KINDS.get(name.split()[0], "biuf"):
+            raise FormatError("has columns with the wrong length or type")
     table: dict[str, Column] = {}
     for i, one in enumerate(about["columns"]):
         name, values = str(one["name"]), arrays[f"column {i}"]

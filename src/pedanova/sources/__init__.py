@@ -102,7 +102,9 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
             return data
     scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
     if scan is None:
-        if stream and isinstance(data, str | os.PathLike):
+        if isinstance(data, str | os.PathLike):
+            if not stream or not Path(data).exists():  # the reader says what is wrong
+                return data
             raise DataError(f"{data} has no files that can be read in parts; give Parquet, Arrow or CSV files")
         if stream:
             kind = type(data).__name__

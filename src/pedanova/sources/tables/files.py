@@ -81,6 +81,8 @@ def table_cells(data: object) -> dict[str, list[Any]]:
 
 def check_file(file: Path) -> str:
     if not file.exists():
+        if file.is_symlink():
+            raise DataError(f"{file} is a link to {file.readlink()}, which does not exist; check the link")
         if not file.parent.is_dir():
             raise DataError(f"{file} does not exist; there is no folder {file.parent}")
         near = get_close_matches(file.name, [path.name for path in file.parent.iterdir()], n=1, cutoff=0.75)
