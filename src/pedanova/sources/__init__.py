@@ -83,12 +83,9 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
         return frames.read_frame(data)
     if isinstance(data, list | tuple) and data and all(isinstance(row, Mapping) for row in data):
         return read_rows(data, "the list")
-    raise DataError(
-        f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a study, ",
-        "a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, or a NumPy array with ",
-        Arg("names"),
-        "; `pedanova formats` lists everything",
-    )
+    what = f"a {type(data).__module__}.{type(data).__name__} cannot be read; give a path, a study, "
+    others = "a pandas, Polars or pyarrow table, a dict of arrays, a list of dicts, or a NumPy array with "
+    raise DataError(what, others, Arg("names"), "; `pedanova formats` lists everything")
 
 
 def open_table(data: object, stream: bool | None, *, skip: bool = False, delimiter: str | None = None) -> object:

@@ -154,9 +154,8 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
     if trials:
         return read_trials(trials, place)
     if study is not None and _exists(path):
-        raise DataError(
-            Arg("study", study), f" names one of several studies, but {path} is one table; leave this option out"
-        )
+        words = f" names one of several studies, but {path} is one table; leave this option out"
+        raise DataError(Arg("study", study), words)
     return files.read_file(str(path), delimiter=delimiter)
 
 
@@ -214,10 +213,8 @@ def find_kind(takes: str, source: object) -> Kind | None:
 
 def read_as(kind: Kind, source: object, study: str | None) -> Records:
     if kind.single and study is not None:
-        raise DataError(
-            Arg("study", study),
-            f" names one of several studies, but this source ({kind.name}) has only one; leave this option out",
-        )
+        words = f" names one of several studies, but this source ({kind.name}) has only one; leave this option out"
+        raise DataError(Arg("study", study), words)
     try:
         return kind.read(source) if kind.single else kind.read(source, study)
     except PedanovaError:
@@ -272,10 +269,8 @@ def check_known(place: Path) -> None:
     except OSError:
         return  # the reader reports the problem
     if start.startswith(LFS):
-        raise DataError(
-            f"{place} is a Git LFS pointer, not the file itself; fetch the file with `git lfs pull --include "
-            f"{shlex.quote(place.name)}`"
-        )
+        remedy = f"fetch the file with `git lfs pull --include {shlex.quote(place.name)}`"
+        raise DataError(f"{place} is a Git LFS pointer, not the file itself; {remedy}")
     if place.name in RUN_FILES:
         is_run, what = RUN_FILES[place.name]
         check_several(place.parent, is_run, what)
@@ -287,7 +282,5 @@ def check_known(place: Path) -> None:
     names = peek_header(place) if suffix == ".csv" else []
     behind = [name for name in names if name.endswith(CHART)]
     if len(behind) >= 2 and 3 * len(behind) >= 2 * (len(names) - 1):
-        raise DataError(
-            f"{place} is an exported W&B chart, which contains no settings; export the runs table instead "
-            "(in the W&B project, open Table, click the arrow, and choose CSV export)"
-        )
+        words = f"{place} is an exported W&B chart, which contains no settings; export the runs table instead"
+        raise DataError(f"{words} (in the W&B project, open Table, click the arrow, and choose CSV export)")

@@ -159,19 +159,10 @@ def configspace_plain(space: Space) -> dict[str, Any]:
     """The space as a JSON document for ConfigSpace (format 0.4); a parameter with one value is a constant."""
     domains = plain_domains(space, "configspace")
     items = [_item(name, domain) for name, domain in domains.items()]
-    conditions = [
-        _together("AND", name, [_part(name, parent, values) for parent, values in domain.when])
-        for name, domain in domains.items()
-        if domain.when
-    ]
-    return {
-        "name": None,
-        "hyperparameters": items,
-        "conditions": conditions,
-        "forbiddens": [],
-        "python_module_version": "1.2.0",
-        "format_version": 0.4,
-    }
+    parts = {name: [_part(name, *one) for one in domain.when] for name, domain in domains.items() if domain.when}
+    conditions = [_together("AND", name, own) for name, own in parts.items()]
+    plain = {"name": None, "hyperparameters": items, "conditions": conditions, "forbiddens": []}
+    return plain | {"python_module_version": "1.2.0", "format_version": 0.4}
 
 
 def _item(name: str, domain: Domain) -> dict[str, Any]:

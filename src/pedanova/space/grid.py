@@ -239,14 +239,9 @@ def _grid_of(parameter: Parameter, _: tuple[type, ...]) -> Grid:
 
 def _float_grid(parameter: Float) -> Grid:
     edges = _spaced(parameter.low, parameter.high, MAX_CELLS, log=parameter.log)
-    return _range_grid(
-        parameter,
-        edges,
-        prior=np.full(MAX_CELLS, 1.0 / MAX_CELLS),
-        low=parameter.low - abs(parameter.low) * ROUNDING,
-        high=parameter.high + abs(parameter.high) * ROUNDING,
-        even=not parameter.log,
-    )
+    low, high = parameter.low - abs(parameter.low) * ROUNDING, parameter.high + abs(parameter.high) * ROUNDING
+    prior = np.full(MAX_CELLS, 1.0 / MAX_CELLS)
+    return _range_grid(parameter, edges, prior=prior, low=low, high=high, even=not parameter.log)
 
 
 def _spaced(low: float, high: float, cells: int, *, log: bool) -> Reals:
@@ -263,18 +258,9 @@ def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: floa
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
     accept_low[0], accept_high[-1] = low, high
-    return Grid(
-        parameter=parameter,
-        cells=cells,
-        prior=prior,
-        blocks=(Block(0, cells, ordered=True),),
-        even=even,
-        edges=edges,
-        inner=np.ascontiguousarray(edges[1:-1]),
-        accept_low=accept_low,
-        accept_high=accept_high,
-        lattice=(parameter.low, parameter.step) if isinstance(parameter, Int) else None,
-    )
+    blocks, limits = (Block(0, cells, ordered=True),), (np.ascontiguousarray(edges[1:-1]), accept_low, accept_high)
+    lattice = (parameter.low, parameter.step) if isinstance(parameter, Int) else None
+    return Grid(parameter, cells, prior, blocks, even, None, edges, *limits, lattice=lattice)
 
 
 def _int_count(parameter: Int) -> int:
@@ -327,40 +313,22 @@ def _point_grid(
         slack = np.minimum(slack, np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps]) / 4)
     with np.errstate(over="ignore"):  # beyond the largest double every number is accepted
         low, high = points - slack, points + slack
-    return Grid(
-        parameter=parameter,
-        cells=len(labels),
-        prior=prior,
-        blocks=(Block(0, len(labels), ordered),),
-        even=edges is not None,
-        labels=labels,
-        edges=edges,
-        inner=points[:-1] + gaps / 2 if numeric else None,
-        accept_low=low if numeric else None,
-        accept_high=high if numeric else None,
-        cell_of=None if np.array_equal(order, np.arange(len(order))) else order,
-    )
+    blocks = (Block(0, len(labels), ordered),)
+    limits: tuple[Any, Any, Any] = (points[:-1] + gaps / 2, low, high) if numeric else (None, None, None)
+    cell_of = None if np.array_equal(order, np.arange(len(order))) else order
+    return Grid(parameter, len(labels), prior, blocks, edges is not None, labels, edges, *limits, cell_of)
 
 
 def _union_grid(parameter: Switch) -> Grid:
     """A grid with the cells of all domains of a `Switch`, one block per domain; `data.conditions` selects the block."""
     grids = [grid_of(domain) for domain in parameter.regimes]
     ends = np.cumsum([0, *(grid.cells for grid in grids)]).tolist()
-    names = [
-        str(centre) if len(grids) == 1 else f"{centre} [{i + 1}]"
-        for i, grid in enumerate(grids)
-        for centre in grid.centres()
-    ]
-    return Grid(
-        parameter=parameter,
-        cells=ends[-1],
-        prior=np.concatenate([grid.prior for grid in grids]) / len(grids),
-        blocks=tuple(
-            Block(start, stop, grid.blocks[0].ordered)
-            for grid, start, stop in zip(grids, ends[:-1], ends[1:], strict=True)
-        ),
-        labels=tuple(names),
-    )
+    marks = [""] if len(grids) == 1 else [f" [{i + 1}]" for i in range(len(grids))]
+    names = [f"{centre}{mark}" for grid, mark in zip(grids, marks, strict=True) for centre in grid.centres()]
+    each = zip(grids, ends[:-1], ends[1:], strict=True)
+    blocks = tuple(Block(start, stop, grid.blocks[0].ordered) for grid, start, stop in each)
+    prior = np.concatenate([grid.prior for grid in grids]) / len(grids)
+    return Grid(parameter, ends[-1], prior, blocks, labels=tuple(names))
 
 
 def blocks_of(grid: Grid) -> list[Block]:

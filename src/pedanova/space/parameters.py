@@ -381,9 +381,8 @@ def check_conditions(name: str, parameters: Mapping[str, Parameter]) -> None:
             raise SpaceError(f'{name}: its condition "{condition}" can never be true; {parent} is one of {choices}')
 
 
-KINDS: dict[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Float, Int, Ordinal, Categorical, Moving, Switch)
-}
+CLASSES: tuple[type[Any], ...] = (Float, Int, Ordinal, Categorical, Moving, Switch)
+KINDS = {kind.__name__.lower(): kind for kind in CLASSES}
 
 
 def parameter_to_dict(parameter: Parameter) -> dict[str, Any]:
@@ -404,9 +403,8 @@ def plain_value(value: Value) -> Label | dict[str, Any]:
     """Convert a value of a condition for JSON; a range becomes a dict of its finite bounds."""
     if not isinstance(value, Interval):
         return value
-    whole = Interval()
-    names = Interval.__match_args__
-    return {name: getattr(value, name) for name in names if getattr(value, name) != getattr(whole, name)}
+    pairs = ((name, getattr(value, name)) for name in Interval.__match_args__)
+    return {name: own for name, own in pairs if own != getattr(Interval(), name)}
 
 
 def in_condition(values: Sequence[Value]) -> str:
@@ -426,9 +424,8 @@ def parameter_from_dict(name: str, fields: Mapping[str, Any]) -> Parameter:
         raise SpaceError(f"{name}: a {fields['type']} has no field {strange[0]!r}; its fields are {', '.join(names)}")
     try:
         if fields["type"] == "switch":
-            arguments["domains"] = [
-                (value, parameter_from_dict(name, domain)) for value, domain in arguments["domains"]
-            ]
+            pairs = arguments["domains"]
+            arguments["domains"] = [(value, parameter_from_dict(name, domain)) for value, domain in pairs]
         made: Parameter = KINDS[fields["type"]](**arguments)
     except (TypeError, KeyError, ValueError) as error:
         if isinstance(error, SpaceError):

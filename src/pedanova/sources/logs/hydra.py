@@ -40,10 +40,9 @@ def read(path: Path, study: str | None) -> Records:
             overrides[place] = _overrides(place)
     results = [logs.read_results(place) for place in overrides]
     if not any(results):
-        raise DataError(
-            f"{folder}: none of the {len(places):,} job folders contains a file of results (.json, .yaml or .csv with "
-            f"numbers); make your program write such a file, for example with {EXAMPLE}"
-        )
+        words = f"{folder}: none of the {len(places):,} job folders contains a file of results"
+        remedy = f"make your program write such a file, for example with {EXAMPLE}"
+        raise DataError(f"{words} (.json, .yaml or .csv with numbers); {remedy}")
     names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [
         logs.Trial(_settings(place, job, names), numbers, "COMPLETE" if numbers else "RUNNING", {"job": place.name})

@@ -66,9 +66,8 @@ def _records(results: Mapping[str, Any], source: str, grid: object = None, refit
     rows = len(cells[scores[0]])
     short = next((name for name, values in cells.items() if len(values) != rows), None)
     if short is not None:
-        raise DataError(
-            f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}; the numbers must be equal"
-        )
+        words = f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}"
+        raise DataError(f"{words}; the numbers must be equal")
     chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
     settings = _settings(cells, rows)
     space, notes = _space(grid, settings)

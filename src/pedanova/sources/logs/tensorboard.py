@@ -146,15 +146,11 @@ def read(path: Path) -> Records:
     damaged = len(folders) - len(by_folder)
     sessions = [folder for folder, events in by_folder.items() if events.settings]
     if not sessions:
-        raise DataError(
-            f"{path} holds {len(by_folder):,} folders of event files, but none has settings; write settings with "
-            "add_hparams (PyTorch) or hp.hparams (TensorFlow), or give a table of the runs"
-        )
+        words = f"{path} holds {len(by_folder):,} folders of event files, but none has settings; write settings with "
+        raise DataError(f"{words}add_hparams (PyTorch) or hp.hparams (TensorFlow), or give a table of the runs")
     if len(sessions) == 1:
-        raise DataError(
-            f"{path} holds the settings of a single run, {sessions[0].name}, so there is nothing to compare; "
-            "give the folder of all runs"
-        )
+        words = f"{path} holds the settings of a single run, {sessions[0].name}, so there is nothing to compare"
+        raise DataError(f"{words}; give the folder of all runs")
     trials = [_trial(folder, by_folder, path) for folder in sessions]
     if not any(trial.results for trial in trials):
         raise DataError(f"{path}: none of {len(trials):,} runs has a result in event files; wait for the first result")

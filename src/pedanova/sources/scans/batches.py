@@ -234,16 +234,13 @@ def join_columns(name: str, columns: Sequence[Column]) -> Column:
         raise DataError(f"{name}: some files hold text and others numbers; use one type in all files")
     absent = np.concatenate([column.absent() for column in columns])
     if full[0].labels is None:
-        values = np.concatenate(
-            [c.values if c.labels is None else np.zeros(len(c), dtype=full[0].values.dtype) for c in columns]
-        )
+        kind = full[0].values.dtype
+        values = np.concatenate([c.values if c.labels is None else np.zeros(len(c), dtype=kind) for c in columns])
         return Column(name, values, None, absent if absent.any() else None)
     labels = tuple(dict.fromkeys(label for column in full for label in column.labels or ()))
     place = {label: i for i, label in enumerate(labels)}
-    codes = [
-        np.array([*(place[label] for label in column.labels or ()), -1], dtype=np.int32)[column.values]
-        for column in columns
-    ]
+    tables = ([*(place[label] for label in column.labels or ()), -1] for column in columns)
+    codes = [np.array(table, dtype=np.int32)[one.values] for table, one in zip(tables, columns, strict=True)]
     return Column(name, np.concatenate(codes), labels)
 
 

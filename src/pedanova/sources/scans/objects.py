@@ -64,9 +64,8 @@ class ObjectFile:
         """Download the file to `folder`, for formats that are read as a whole."""
         size, _ = self.state()
         if size > MOST_BYTES:
-            raise DataError(
-                f"{self} is too large to be read over the network ({size:,} bytes); download it, or convert to Parquet"
-            )
+            words = f"{self} is too large to be read over the network ({size:,} bytes)"
+            raise DataError(f"{words}; download it, or convert to Parquet")
         place = folder / self.path.name
 
         def copy() -> None:
@@ -167,10 +166,8 @@ def opened_store(url: str) -> tuple[Any, str]:
     address = urlsplit(url)
     user, at, _ = address.netloc.rpartition("@")
     if at and address.scheme not in ("abfs", "abfss") and user != "anonymous":
-        raise DataError(
-            f"{shown_address(url)}: credentials do not belong in an address; set environment variables, or use the "
-            "configuration files of your cloud provider"
-        )
+        words = f"{shown_address(url)}: credentials do not belong in an address; set environment variables"
+        raise DataError(f"{words}, or use the configuration files of your cloud provider")
     inner = unquote(address.path)
     if address.scheme in WEB:
         return web_system(address.scheme), url
@@ -207,13 +204,10 @@ def s3_system(address: SplitResult) -> Any:
     host, scheme, region = server_of(address.geturl())
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
     with plain_words(address.geturl()), spared_checksums():
-        return fs.S3FileSystem(
-            region=region or (None if host else fs.resolve_s3_region(bucket)),
-            endpoint_override=host or None,
-            scheme=scheme,
-            anonymous=user == "anonymous",
-            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=3),
-        )
+        server = {"region": region or (None if host else fs.resolve_s3_region(bucket)), "scheme": scheme}
+        tries = fs.AwsStandardS3RetryStrategy(max_attempts=3)
+        login = {"endpoint_override": host or None, "anonymous": user == "anonymous"}
+        return fs.S3FileSystem(**server, **login, retry_strategy=tries)
 
 
 def server_of(place: str) -> tuple[str, str, str]:

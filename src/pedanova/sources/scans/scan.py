@@ -76,9 +76,8 @@ class FilePart:
 
     @property
     def name(self) -> str:
-        return (
-            f"{self.file}" if self.groups is None else f"{self.file}, row groups {self.groups[0]} to {self.groups[-1]}"
-        )
+        groups = "" if self.groups is None else f", row groups {self.groups[0]} to {self.groups[-1]}"
+        return f"{self.file}{groups}"
 
     def batches(self, names: Sequence[str]) -> Iterator[Records]:
         inside = [name for name in names if name not in dict(self.keys)]
@@ -108,12 +107,9 @@ class FilePart:
     def _with_keys(self, records: Records, names: Sequence[str]) -> Records:
         if not self.keys:
             return records
-        constant = {
-            key: batches.constant(key, value, records.rows, text=key in self.texts)
-            for key, value in self.keys
-            if key in names
-        }
-        columns: dict[str, Column] = {**records.columns, **constant}
+        columns: dict[str, Column] = {**records.columns}
+        for key, value in self.keys:
+            columns[key] = batches.constant(key, value, records.rows, text=key in self.texts)
         return Records({name: columns[name] for name in names}, records.notes)
 
 
@@ -188,11 +184,9 @@ def check_no_warehouse(place: str, paths: Iterable[PurePath]) -> None:
     for mark in folders_among(place, list(marks)) if far else [mark for mark in marks if Path(mark).is_dir()]:
         inside = below(place, str(mark)) if far else map(str, Path(mark).iterdir())
         if marks[mark] != "Iceberg" or any(name.partition("?")[0].endswith(ICEBERG) for name in inside):
-            raise DataError(
-                f"{shown_address(place) if far else place}: its files belong to the {marks[mark]} table {mark.parent}, "
-                "and some of them may be outdated; read the table with Polars or DuckDB, as in "
-                "pedanova.analyze(polars.scan_delta(…))"
-            )
+            where = f"{shown_address(place) if far else place}: its files belong to the {marks[mark]} table"
+            remedy = "read the table with Polars or DuckDB, as in pedanova.analyze(polars.scan_delta(…))"
+            raise DataError(f"{where} {mark.parent}, and some of them may be outdated; {remedy}")
 
 
 def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) -> TableScan | None:
@@ -208,10 +202,8 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
     kind = kinds.pop() if kinds else None
     if isinstance(files[0], ObjectFile) and kind != "Parquet":
         if len(files) > 1:
-            raise DataError(
-                f"{place}: over the network, several files can be read only if they are Parquet; "
-                "name one file, or download them"
-            )
+            words = f"{place}: over the network, several files can be read only if they are Parquet"
+            raise DataError(f"{words}; name one file, or download them")
         return None  # downloaded as a whole
     if kind not in LISTED:
         return None
@@ -237,9 +229,8 @@ def find_files(place: str) -> Sequence[Path]:
     try:
         if path.is_dir():
             inside = sorted(path.rglob("*.parquet")) or sorted(path.glob("*.csv")) or sorted(path.glob("*.tsv"))
-            return [
-                file for file in inside if not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
-            ]
+            parts = {file: file.relative_to(path).parts for file in inside}
+            return [file for file in inside if not any(part.startswith((".", "_")) for part in parts[file])]
         return [path] if path.is_file() and kind_of(path) is not None and not is_packed(path) else []
     except (OSError, ValueError):
         return []
@@ -295,10 +286,8 @@ def scan_files(
     if kind in ("CSV", "TSV"):
         types = [batches.csv_types(Path(part.path), kind, delimiter) for part in parts]
         texts = {name: own for some in types for name, own in some.items() if str(own) == "string"}
-        parts = [
-            replace(part, types=tuple((own | texts).items()), delimiter=delimiter)
-            for part, own in zip(parts, types, strict=True)
-        ]
+        both = zip(parts, types, strict=True)
+        parts = [replace(part, types=tuple((own | texts).items()), delimiter=delimiter) for part, own in both]
     return TableScan(place, columns, tuple(parts), known, size, tuple(lost))
 
 

@@ -191,9 +191,8 @@ def check_steady(file: Path | ObjectFile, before: Stamp | None) -> None:
     if not before.is_as(after):
         grown = 0 if after is None else after.size - before.size
         how = f", {grown:+,} bytes" if grown else ""
-        raise FormatError(
-            f"{file} was changed while it was being read{how}; wait until it is complete, or copy it and read the copy"
-        )
+        remedy = "wait until it is complete, or copy it and read the copy"
+        raise FormatError(f"{file} was changed while it was being read{how}; {remedy}")
 
 
 SHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")

@@ -336,13 +336,12 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
     def read(names: Sequence[str], kind: Any = None, point: str = ".") -> dict[str, Any]:
         nonlocal comments
         skipped: list[int] = []
+        types = dict.fromkeys(names, kind) if kind else None
         table = arrow_csv.read_csv(
             io.BytesIO(read_bytes(file)) if is_packed(file) else file,
             read_options=arrow_csv.ReadOptions(**layout.arrow_options, block_size=BLOCK),
             parse_options=arrow_parsing(layout.delimiter, skipped, quotes=quotes),
-            convert_options=arrow_conversion(
-                include_columns=names, column_types=dict.fromkeys(names, kind) if kind else None, decimal_point=point
-            ),
+            convert_options=arrow_conversion(include_columns=names, column_types=types, decimal_point=point),
         )
         comments = len(skipped)
         return dict(zip(names, table.columns, strict=True))
@@ -353,7 +352,9 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
         if len(columns) < len(examples):
             with suppress(pa.ArrowException):  # a column with other cells stays text
                 columns |= read(names, pa.float64(), ",")
-    notes = [_on_decimals(name, examples[name]) for name in columns]
+    pairs = {name: f"{examples[name]!r} becomes {float(examples[name].replace(',', '.')):.15g}" for name in columns}
+    words = "text is read as numbers; for example, "
+    notes = [Note("source", f"{words}{one}", subject=name, severity="guess") for name, one in pairs.items()]
     try:
         others = [name for name in layout.names if name not in columns]
         columns |= read(others) if others else {}
@@ -369,11 +370,6 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
     return replace(read_frame(table), notes=(*_on_comments(comments), *notes))
 
 
-def _on_decimals(name: str, example: str) -> Note:
-    words = f"text is read as numbers; for example, {example!r} becomes {float(example.replace(',', '.')):.15g}"
-    return Note("source", words, subject=name, severity="guess")
-
-
 def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
     """Columns that must be numbers with decimal commas, by the first lines, and an example of each."""
     if layout.delimiter == ",":
@@ -381,11 +377,8 @@ def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
     with in_utf8(file), open_text(file) as text:
         lines = [*islice(iter(lambda: text.readline(LONGEST), ""), layout.above + 1, layout.above + LOOK_AT)]
     rows = [row for row in _cut(lines, layout.delimiter) if len(row) == len(layout.names)]
-    clear = (
-        {name: cell for name, cell in zip(layout.names, row, strict=True) if COMMA.fullmatch(cell)}
-        for row in rows[::-1]
-    )
-    return {name: cell for one in clear for name, cell in one.items()}
+    pairs = (pair for row in rows[::-1] for pair in zip(layout.names, row, strict=True))
+    return {name: cell for name, cell in pairs if COMMA.fullmatch(cell)}
 
 
 def holds_quotes(file: Path) -> bool:
@@ -421,14 +414,8 @@ def arrow_conversion(**options: Any) -> Any:
     """Options for how pyarrow converts cells, so that it follows the rules of this module."""
     from pyarrow import csv as arrow_csv
 
-    return arrow_csv.ConvertOptions(
-        null_values=list(MISSING),
-        strings_can_be_null=False,
-        quoted_strings_can_be_null=True,
-        true_values=list(TRUE),
-        false_values=list(FALSE),
-        **options,
-    )
+    words = {"null_values": list(MISSING), "true_values": list(TRUE), "false_values": list(FALSE)}
+    return arrow_csv.ConvertOptions(strings_can_be_null=False, quoted_strings_can_be_null=True, **words, **options)
 
 
 def _by_python(file: Path, layout: Layout) -> Records:
