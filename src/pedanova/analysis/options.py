@@ -85,9 +85,8 @@ def as_typed(values: Mapping[str, Any], options: Iterable[Option]) -> list[str]:
         if one.flag:
             words.append(one.switch if value else f"--no-{one.switch[2:]}")
         else:
-            words += [
-                word for each in (value if isinstance(value, list) else [value]) for word in (one.switch, str(each))
-            ]
+            several = value if isinstance(value, list) else [value]
+            words += [word for each in several for word in (one.switch, str(each))]
     return words
 
 

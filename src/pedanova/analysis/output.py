@@ -288,9 +288,8 @@ class Output:
 
         place = check_output_path(path)  # before the long work
         shown: dict[str, Any] = {"ladder": ladder, "reduce": reduce, "within": within, "group": group, "budget": budget}
-        write_file(
-            place, draw_page(payload_of(self.data, title, questions, opening=self.opening, **shown, **how)).encode()
-        )
+        payload = payload_of(self.data, title, questions, opening=self.opening, **shown, **how)
+        write_file(place, draw_page(payload).encode())
         return place
 
     def widget(self, *, height: int = 900, live: bool | None = None, **options: Any) -> LiveWidget | Widget:

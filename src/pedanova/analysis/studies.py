@@ -288,12 +288,8 @@ def check_grouped(group: str, request: TableOptions, scan: Scan) -> None:
         words = " would average over different studies; analyze each study alone and pass the analyses by name"
         raise QueryError(Arg("repeats", request.repeats), words)
     if isinstance(request.where, Region):
-        raise QueryError(
-            Arg("where"),
-            " cannot be a range of the objective, because it would apply to all studies together; use ",
-            Arg("region"),
-            ", which applies to each study",
-        )
+        words = " cannot be a range of the objective, because it would apply to all studies together; use "
+        raise QueryError(Arg("where"), words, Arg("region"), ", which applies to each study")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -417,9 +413,8 @@ def difference(
         notes.append(Note("answer", SHARED))
     aims = [f"{TO_DO[one.direction]} {one.objective}" for one in (a, b)]
     if aims[0] != aims[1]:
-        notes.append(
-            Note("answer", f"the objectives differ ({aims[0]}, {aims[1]}), so each study has its own best rows")
-        )
+        words = f"the objectives differ ({aims[0]}, {aims[1]}), so each study has its own best rows"
+        notes.append(Note("answer", words))
     every = [Note("answer", relation.in_words()), *notes, *_answered(answers, shared, names)]
     return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
 

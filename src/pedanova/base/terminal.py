@@ -152,11 +152,8 @@ def text_table(
     left = [i for i, column in enumerate(kept) if i == 0 or column.kind != "number"]
     head, *rows = laid_out(lines, left=left, least=3 if width is None else 0)
     bars = [CYAN if column.kind == "bar" else "" for column in kept]
-    inks = [
-        [BOLD] * len(kept),
-        [""] * len(kept),
-        *([FAINT] * len(kept) if i in faint else bars for i in range(len(rows))),
-    ]
+    body = ([FAINT] * len(kept) if i in faint else bars for i in range(len(rows)))
+    inks = [[BOLD] * len(kept), [""] * len(kept), *body]
     cells = [head, ["─" * width_of(cell) for cell in head], *rows]
     if colour:
         cells = [[*map(_inked, *both)] for both in zip(cells, inks, strict=True)]
@@ -172,10 +169,8 @@ def laid_out(lines: Sequence[Sequence[str]], *, left: Collection[int] = (0,), le
     widths = [max(least, *(width_of(line[i]) for line in lines)) for i in range(len(lines[0]))]
     result = []
     for line in lines:
-        gaps = [" " * (width - width_of(cell)) for cell, width in zip(line, widths, strict=True)]
-        result.append(
-            [cell + gap if i in left else gap + cell for i, (cell, gap) in enumerate(zip(line, gaps, strict=True))]
-        )
+        each = enumerate((cell, " " * (width - width_of(cell))) for cell, width in zip(line, widths, strict=True))
+        result.append([cell + gap if i in left else gap + cell for i, (cell, gap) in each])
     return result
 
 

@@ -184,13 +184,9 @@ class ResultCache:
 
     def _make_room(self) -> None:
         """Remove the results that were not used for longest, until a quarter of the bytes is free."""
-        every = [
-            (one.used, number, key)
-            for number, made in self._made.items()
-            for key, one in made.items()
-            if one.future is None
-        ]
-        for _, number, key in sorted(every, key=lambda one: one[0]):
+        pairs = ((number, key, one) for number, made in self._made.items() for key, one in made.items())
+        done = [(one.used, number, key) for number, key, one in pairs if one.future is None]
+        for _, number, key in sorted(done, key=lambda one: one[0]):
             if self._bytes <= 3 * self.most // 4:
                 break
             self._bytes -= self._made[number].pop(key).size

@@ -257,9 +257,8 @@ def build_parser(only: str | None = None) -> Parser:
         epilog=f"examples:{USUAL_EXAMPLES}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--version", action="version", version=f"pedanova {__version__} (counting: {kernel.describe()})"
-    )
+    version = f"pedanova {__version__} (counting: {kernel.describe()})"
+    parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
         if only in (None, command.name):

@@ -632,14 +632,9 @@ class Standings:
             if place[ahead] > place[behind] and {ahead, behind} <= set(remembered)
         )
         turned = {(one.behind, one.ahead) for one in passed}
-        return replace(
-            self,
-            order=tuple(importances) if passed else order,
-            clear=frozenset((self.clear - turned) | clear),
-            since=rows if passed else self.since,
-            rows=rows,
-            passes=(*self.passes, *passed)[-LONGEST:],
-        )
+        order, since = (tuple(importances), rows) if passed else (order, self.since)
+        passes = (*self.passes, *passed)[-LONGEST:]
+        return Standings(order, frozenset((self.clear - turned) | clear), since, rows, passes)
 
 
 def clear_pairs(rows: Sequence[Importance]) -> frozenset[tuple[str, str]]:

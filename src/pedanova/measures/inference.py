@@ -328,9 +328,8 @@ class LimitLaw:
         inner = float(likely @ through)
         free = float(self.own @ own) - alpha * inner - beta
         weighted = self.bent * own
-        squares = (
-            float(np.vdot(weighted, weighted.T)) - 2.0 * alpha * float(own @ through**2) - 2.0 * beta * float(own.sum())
-        )
+        squares = float(np.vdot(weighted, weighted.T))
+        squares = squares - 2.0 * alpha * float(own @ through**2) - 2.0 * beta * float(own.sum())
         squares += (alpha * inner) ** 2 + 2.0 * alpha * beta + beta**2
         moved = own * line - likely * (alpha * float(likely @ line)) - b * (beta * float(b @ line))
         return free, squares, float(moved @ (self.bent @ moved))
@@ -343,9 +342,8 @@ class LimitLaw:
             return float(chances @ (one * two)) - float(chances @ one) * float(chances @ two)
 
         own = along(likely, by_target, by_target) / n + along(b, by_region, by_region) / rows
-        sizes = divergence**2 * (1.0 / n + 1.0 / (rows - n)) + 2.0 * divergence * float(by_region @ (likely - b)) / (
-            rows - n
-        )
+        shift = float(by_region @ (likely - b))
+        sizes = divergence**2 * (1.0 / n + 1.0 / (rows - n)) + 2.0 * divergence * shift / (rows - n)
         return own + 2.0 * along(likely, by_target, by_region) / rows + sizes
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:

@@ -460,13 +460,10 @@ def design_of(region: NDArray[np.int64]) -> Design:
     laplacian = columns[..., None] * np.eye(counts.shape[-1]) - np.swapaxes(counts, -1, -2) @ scaled
     values, vectors = np.linalg.eigh(laplacian)
     real = values > EMPTY * np.maximum(1.0, columns.max(axis=-1, initial=0.0))[..., None]
-    inverse = (vectors * np.where(real, ratio_of(1.0, np.where(real, values, 0.0)), 0.0)[..., None, :]) @ np.swapaxes(
-        vectors, -1, -2
-    )
-    used = (rows > 0).sum(axis=-1)
-    freedoms = np.stack(
-        [(counts > 0).sum(axis=(-1, -2)), used + real.sum(axis=-1), used, (columns > 0).sum(axis=-1)], axis=-1
-    )
+    inverted = np.where(real, ratio_of(1.0, np.where(real, values, 0.0)), 0.0)
+    inverse = (vectors * inverted[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    used, others = (rows > 0).sum(axis=-1), (columns > 0).sum(axis=-1)
+    freedoms = np.stack([(counts > 0).sum(axis=(-1, -2)), used + real.sum(axis=-1), used, others], axis=-1)
     return Design(counts, ratio_of(1.0, counts), by_row, ratio_of(1.0, columns), inverse, freedoms - 1)
 
 
@@ -479,12 +476,9 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
     first = np.sum(rows**2 * design.by_row, axis=-1)
     fitted = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
     spread = ratio_of(1.0, total * part * (1.0 - part))
-    return Explained(
-        closed=np.sum(beyond**2 * design.by_cell, axis=(-1, -2)) * spread,
-        additive=(first + np.sum(fitted * rest, axis=-1)) * spread,
-        first=first * spread,
-        second=np.sum(columns**2 * design.by_column, axis=-1) * spread,
-    )
+    closed, second = np.sum(beyond**2 * design.by_cell, axis=(-1, -2)), np.sum(columns**2 * design.by_column, axis=-1)
+    added = first + np.sum(fitted * rest, axis=-1)
+    return Explained(closed * spread, added * spread, first * spread, second * spread)
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:

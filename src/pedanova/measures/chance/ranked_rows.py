@@ -83,13 +83,8 @@ class RankedRows:
         own = self.arrangement
         varying = [j for j in range(own.varying) if own.names[j] not in names]
         order = [*varying, *(j for j in range(len(own.names)) if j not in set(varying))]
-        arrangement = Arrangement(
-            own.space,
-            tuple(own.names[j] for j in order),
-            len(varying),
-            tuple(own.orders[j] for j in order),
-            tuple(own.grids[j] for j in order),
-        )
+        names, orders, grids = zip(*((own.names[j], own.orders[j], own.grids[j]) for j in order), strict=True)
+        arrangement = Arrangement(own.space, names, len(varying), orders, grids)
         return replace(self, arrangement=arrangement, places=self.places[:, order])
 
 

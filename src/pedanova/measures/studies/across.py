@@ -45,6 +45,9 @@ class StudyRow:
     differs: tuple[str, ...]  # parameters that matter clearly more or less here than in all other studies
     estimator: str  # "counts" or "surrogate"
 
+    def in_words(self) -> str:
+        return ", ".join(f"{name} {percent(part)}" for name, part in self.leading)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Studies(NamedTable[StudyRow]):
@@ -53,28 +56,19 @@ class Studies(NamedTable[StudyRow]):
     rows: tuple[StudyRow, ...]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        rows = self.rows
-        return {
-            "study": [row.name for row in rows],
-            "n_region": [row.n_region for row in rows],
-            "n_target": [row.n_target for row in rows],
-            "first": [row.leading[0][0] if row.leading else None for row in rows],
-            "agreement": [row.agreement for row in rows],
-            "differs": [", ".join(row.differs) for row in rows],
-            "estimator": [row.estimator for row in rows],
-        }
+        columns: dict[str, list[Cell]] = {"study": [row.name for row in self.rows]}
+        columns |= {key: [getattr(row, key) for row in self.rows] for key in ("n_region", "n_target")}
+        columns["first"] = [row.leading[0][0] if row.leading else None for row in self.rows]
+        columns["agreement"] = [row.agreement for row in self.rows]
+        columns["differs"] = [", ".join(row.differs) for row in self.rows]
+        return columns | {"estimator": [row.estimator for row in self.rows]}
 
     def printed(self) -> Printed:
         return [
             self.column("study", lambda row: row.name),
             self.column("rows", lambda row: f"{row.n_region:,}", leave=3),
             self.column("target", lambda row: f"{row.n_target:,}"),
-            self.column(
-                "what matters",
-                lambda row: ", ".join(f"{name} {percent(part)}" for name, part in row.leading),
-                kind="words",
-                leave=1,
-            ),
+            self.column("what matters", StudyRow.in_words, kind="words", leave=1),
             self.column("agreement", lambda row: "" if row.agreement is None else f"{row.agreement:.2f}", leave=2),
             self.column("differs in", lambda row: ", ".join(row.differs)),
         ]

@@ -126,14 +126,9 @@ class SearchPrior(NamedTable[ParameterPrior]):
     notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        rows = self.rows
-        return {
-            "parameter": [row.name for row in rows],
-            "best": [row.mode for row in rows],
-            "bulk": [row.in_words() for row in rows],
-            "size": [row.size for row in rows],
-            "studies": [len(row.studies) for row in rows],
-        }
+        cells = [(row.name, row.mode, row.in_words(), row.size, len(row.studies)) for row in self.rows]
+        names = ("parameter", "best", "bulk", "size", "studies")
+        return {name: [line[i] for line in cells] for i, name in enumerate(names)}
 
     def printed(self) -> Printed:
         return [

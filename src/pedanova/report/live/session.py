@@ -138,14 +138,9 @@ class Session:
         now = self._state
         _ = now.analysis.excerpt  # the sample of a large table is drawn before it is needed
         facts = page_facts(now.analysis, self.title, self.start)
-        about = {
-            "opening": opened_by(self.opening, now.analysis.objective),
-            "live": live,
-            "source": self.source,
-            "version": now.version,
-            "group": self.group,
-        }
-        return facts | about | {"watch": self.watcher is not None, "ask": can_be_asked(now.analysis)}
+        about = {"live": live, "source": self.source, "version": now.version, "group": self.group}
+        about |= {"opening": opened_by(self.opening, now.analysis.objective), "watch": self.watcher is not None}
+        return facts | about | {"ask": can_be_asked(now.analysis)}
 
     def request(self, data: Any) -> PageRequest:
         return PageRequest.parse(data, self.columns, self.start)

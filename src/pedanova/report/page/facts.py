@@ -341,12 +341,8 @@ def inside_span(good: dict[str, Any], span: Span) -> dict[str, Any]:
     inside = [[max(low, start), min(high, stop)] for start, stop in good["at"] if start < high and stop > low]
     if inside == good["at"]:
         return good
-    words = [
-        f"up to {short(stop)}"
-        if start == low
-        else f"from {short(start)}"
-        if stop == high
-        else f"{short(start)} to {short(stop)}"
-        for start, stop in inside
-    ]
+    words = []
+    for start, stop in inside:
+        both = f"from {short(start)}" if stop == high else f"{short(start)} to {short(stop)}"
+        words.append(f"up to {short(stop)}" if start == low else both)
     return {"at": inside, "words": ", ".join(words)}

@@ -141,21 +141,16 @@ def _bars(panel: Panel, drawing: Drawing, words: tuple[str, str], colour: bool, 
     top = max(float(panel.target.max()), float(panel.region.max())) or 1.0
     clear = drawing.more | drawing.less
     clear = clear[drawing.bins.groups] if len(drawing) < len(labels) else clear
-    lift = [
-        f"{'' if clear[i] else '~ '}{times(t / r)}" if r > 0 else ""
-        for t, r, i in zip(target, region, order, strict=True)
-    ]
+    parts = zip(target, region, order, strict=True)
+    lift = [f"{'' if clear[i] else '~ '}{times(t / r)}" if r > 0 else "" for t, r, i in parts]
     titles = words if width >= 60 and max(map(len, words)) <= 16 else ("target", "region")
-    table = text_table(
-        [
-            TableColumn("value", [labels[i] for i in order], "name"),
-            TableColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
-            TableColumn(titles[0], [percent(part) for part in target]),
-            TableColumn(titles[1], [percent(part) for part in region]),
-            TableColumn("lift", lift, leave=1),
-        ],
-        width=min(width, WIDEST),
-        colour=colour,
-    )
+    columns = [
+        TableColumn("value", [labels[i] for i in order], "name"),
+        TableColumn("", kind="bar", parts=list(target / top), marks=list(region / top)),
+        TableColumn(titles[0], [percent(part) for part in target]),
+        TableColumn(titles[1], [percent(part) for part in region]),
+        TableColumn("lift", lift, leave=1),
+    ]
+    table = text_table(columns, width=min(width, WIDEST), colour=colour)
     left = len(labels) - len(order)
     return table + (f"\n… and {left} more values" if left else "")
