@@ -171,7 +171,7 @@ class Session:
         if "densities" in answer:
             answer["densities"] |= column_densities(a, question, wanted)
         if card.name == "answer" and self.group is not None and question.study is None and not answer["refused"]:
-            answer = over_studies(a, question, answer, self.group, source=self.source)
+            answer = over_studies(a, question, answer, self.group, self.source)
         answer = with_lines(card.name, a, question, request.extras, answer, source=self.source)
         if len(a.tallies) > MANY:
             trim_memory()

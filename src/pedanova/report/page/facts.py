@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Any, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.notes import Note, shortened
+from pedanova.base.threads import RESULTS
 from pedanova.data.history import ROW
 from pedanova.data.history import order_of as order_of_trials
 from pedanova.data.regions import LEAST_TARGET, Region, as_part, as_parts, part_in_words
@@ -263,27 +263,23 @@ def exact(value: Any) -> Any:
 
 
 POINTS = 40  # steps of a range
-_BINS: WeakKeyDictionary[TrialData, dict[str, Bins]] = WeakKeyDictionary()
+BINS, OTHERS = "bins of the page", "other columns"  # keys of cached results
 
 
 def bins_for(a: TrialData) -> dict[str, Bins]:
     """The bins of every parameter, from all rows of the analysis."""
-    if a not in _BINS:
-        _BINS[a] = {
-            name: bins_of(tally.parameter, tally.counts.sum(axis=0)[: tally.grid.cells], POINTS)
-            for name, tally in a.tallies.items()
-        }
-    return _BINS[a]
+    tallies = a.tallies
 
+    def make() -> dict[str, Bins]:
+        seen = {name: tally.counts.sum(axis=0)[: tally.grid.cells] for name, tally in tallies.items()}
+        return {name: bins_of(tally.parameter, seen[name], POINTS) for name, tally in tallies.items()}
 
-_OTHERS: WeakKeyDictionary[TrialData, TrialData | None] = WeakKeyDictionary()
+    return RESULTS.get(a, BINS, make)
 
 
 def others_of(a: TrialData) -> TrialData | None:
     """The counts of the columns of the table that are not parameters; None if there are none."""
-    if a not in _OTHERS:
-        _OTHERS[a] = other_columns(a)
-    return _OTHERS[a]
+    return RESULTS.get(a, OTHERS, lambda: other_columns(a))
 
 
 def columns_of(a: TrialData) -> Space:
@@ -304,12 +300,11 @@ def order_of(a: TrialData) -> str | None:
 
 def draw_like(part: TrialData, whole: TrialData) -> None:
     """Use the bins and the columns of `whole` (all studies) for `part` (one study) too."""
-    _BINS.setdefault(part, bins_for(whole))
-    if part not in _OTHERS:
-        others = others_of(whole)
-        _OTHERS[part] = found = None if others is None else other_columns(part, others.space)
-        if others is not None and found is not None:
-            _BINS[found] = bins_for(others)
+    RESULTS.get(part, BINS, lambda: bins_for(whole))
+    others = others_of(whole)
+    found = RESULTS.get(part, OTHERS, lambda: None if others is None else other_columns(part, others.space))
+    if others is not None and found is not None:
+        RESULTS.get(found, BINS, lambda: bins_for(others))
 
 
 def shape_to_json(parameter: Parameter, bins: Bins) -> dict[str, Any]:

@@ -81,7 +81,14 @@ def within_studies(a: TrialData, question: Question, studies: int) -> Question:
     return without_paper(question)
 
 
-def over_studies(a: TrialData, question: Question, given: dict[str, Any], column: str, **around: Any) -> dict[str, Any]:
+def over_studies(
+    a: TrialData,
+    question: Question,
+    given: dict[str, Any],
+    column: str,
+    source: str | None = "",
+    fixed: tuple[Any, ...] = (),
+) -> dict[str, Any]:
     """The answer `given` about all rows, with the mean importances over all studies; each study has its own target."""
     studies = groups_by(a, column)
     asking = within_studies(a, question if given["sure"] else replace(question, draws=0), len(studies))
@@ -99,7 +106,7 @@ def over_studies(a: TrialData, question: Question, given: dict[str, Any], column
         "importances": sorted(rows, key=lambda row: -row["share"]),
         "summary": shares_over_studies(pooled),
         "bands": bands,
-        "lines": lines_of_groups(asking, column, **around),
+        "lines": lines_of_groups(asking, column, source, fixed),
     }
 
 
