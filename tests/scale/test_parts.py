@@ -751,7 +751,8 @@ def test_a_dangling_link_is_named(stream: bool | None, tmp_path: Path) -> None:
     (tmp_path / "b.parquet").symlink_to(tmp_path / "nowhere.parquet")
     with pytest.raises(DataError, match=r"b\.parquet cannot be read: No such file"):
         pa.analyze(f"{tmp_path}/*.parquet", "loss", scan=pa.Scan(stream=stream))
-    for name, words in (("b", r"link to .*nowhere\.parquet, which does not exist"), ("ab", r"exist; did you mean .*b\.p")):
+    link = r"link to .*nowhere\.parquet, which does not exist"
+    for name, words in (("b", link), ("ab", r"exist; did you mean .*b\.p")):
         with pytest.raises(DataError, match=words):
             pa.analyze(tmp_path / f"{name}.parquet", "loss", scan=pa.Scan(stream=stream))
     (tmp_path / "empty").mkdir()
