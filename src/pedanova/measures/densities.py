@@ -250,9 +250,8 @@ def good_in(density: Densities, bins: Bins, more: NDArray[np.bool_], baseline: B
     panels = density.panels(baseline)
     good = [(one, panel) for panel in panels for one in panel.good(more[bins.groups])]
     behind = {id(panel): f" ({panel.domain})" * (len(panels) > 1) for panel in panels}
-    return [
-        replace(one, words=one.words + behind[id(panel)], brief=one.brief + behind[id(panel)]) for one, panel in good
-    ]
+    more_words = ((one, behind[id(panel)]) for one, panel in good)
+    return [replace(one, words=one.words + words, brief=one.brief + words) for one, words in more_words]
 
 
 class Parts(NamedTuple):

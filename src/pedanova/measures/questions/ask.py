@@ -393,9 +393,8 @@ def trial_pieces(
     shown = in_order(observed, rows, len(rows), sort, descending=descending)
     codes = codes_of(data, question, shown)
     parts = [slice(start, start + size) for start in range(0, len(shown), size)]
-    return (
-        trials_of(observed, shown[part], len(rows), None if codes is None else codes[part], params) for part in parts
-    )
+    each = ((part, None if codes is None else codes[part]) for part in parts)
+    return (trials_of(observed, shown[part], len(rows), own, params) for part, own in each)
 
 
 def in_order(observed: Observations, rows: Indices, many: int, sort: str | None, *, descending: bool) -> Indices:

@@ -187,9 +187,8 @@ class TrialData:
             words = " and ".join(str(self.resolve(one, "within")) for one in rows)
             raise QueryError(f"region ({words}) has {many} rows, but at least two are needed; choose a wider region")
         bands = [band for one in at if isinstance(band := self.resolve(one, "at"), Region)]
-        cuts = frozenset(
-            cut for band in bands for cut in band.cuts(self.levels.direction) if isinstance(cut, Threshold)
-        )
+        ends = [end for band in bands for end in band.cuts(self.levels.direction)]
+        cuts = frozenset(end for end in ends if isinstance(end, Threshold))
         ended = self.ended_within(rows)
         key = "within", digest_of(mask), None if ended is None else digest_of(ended), cuts
 

@@ -125,9 +125,8 @@ def rank_notes(studies: Sequence[str], names: Sequence[str], block: tuple[Sequen
         notes.append(Note("answer", words))
     if len(rows) < len(studies):
         gone = [name for i, name in enumerate(studies) if i not in rows]
-        notes.append(
-            Note("answer", f"studies left out of the mean ranks, because they lack a ranked parameter: {among(gone)}")
-        )
+        words = "studies left out of the mean ranks, because they lack a ranked parameter"
+        notes.append(Note("answer", f"{words}: {among(gone)}"))
     return notes
 
 
@@ -504,6 +503,5 @@ def groups_by(data: TrialData, column: str) -> GroupData:
         raise QueryError(Arg("group"), words, Arg("repeats", "all"))
     how: dict[str, Any] = {"levels": data.levels.quantiles, "nan": data.levels.nan, "inside": False}
     size = 64 * len(observed)  # of the rows in another order
-    return RESULTS.get(
-        data, ("groups", column), lambda: grouped(observed, observed.table[column], **how)[0], lambda _: size
-    )
+    key, names = ("groups", column), observed.table[column]
+    return RESULTS.get(data, key, lambda: grouped(observed, names, **how)[0], lambda _: size)

@@ -515,9 +515,8 @@ def widened(origin: Origin, observed: Observations, space: Space, name: str | No
     goals = [goal.column for goal in observed.goals]
     if None not in goals:
         request = replace(request, objective=goals[0] if len(goals) == 1 else goals)
-    wide = replace(
-        request, direction=[goal.direction for goal in observed.goals], reading=replace(request.reading, pruned="last")
-    )
+    ways, reading = [goal.direction for goal in observed.goals], replace(request.reading, pruned="last")
+    wide = replace(request, direction=ways, reading=reading)
     records, wide = complete(replace(records, metadata=metadata), wide)
     names = [one for one in space if one != name]
     if not names:

@@ -112,11 +112,10 @@ class Seeds(NamedTable[SeedPart]):
     def summary(self) -> str:
         """The fraction of the variance that is due to the seed, and what this means for the shares, in words."""
         *goals, reached = self.rows
-        own = "; ".join(
-            f"{percent(row.seed)} of the variance of {row.name} ({interval(row.low, row.high)})" for row in goals
-        )
+        ends = {row.name: interval(row.low, row.high) for row in self.rows}
+        own = "; ".join(f"{percent(row.seed)} of the variance of {row.name} ({ends[row.name]})" for row in goals)
         most = min(row.ceiling for row in goals)
-        there = f"{percent(reached.seed)} ({interval(reached.low, reached.high)})"
+        there = f"{percent(reached.seed)} ({ends[reached.name]})"
         return (
             f"The seed accounts for {own}: all parameters together cannot account for more than {percent(most)}. "
             f"For the question whether a trial is in {self.target}, the seed accounts for {there} of "
@@ -143,9 +142,8 @@ def seeds_of(groups: Groups, varying: Mapping[str, Reals], target: str) -> Seeds
         finite = np.isfinite(values)
         if not finite.all():
             lost = int((~finite).sum())
-            notes.append(
-                Note("rows", f"{lost:,} of {len(values):,} rows have no finite value and are left out", subject=name)
-            )
+            words = f"{lost:,} of {len(values):,} rows have no finite value and are left out"
+            notes.append(Note("rows", words, subject=name))
         rows.append(seed_part(name, groups[finite], values[finite]))
     return Seeds(tuple(rows), len(groups), len(sizes), repeated, target, tuple(notes))
 

@@ -170,9 +170,8 @@ def targets_of(query: ResolvedQuestion) -> Targets:
         counts, grids = samples.count(query.ranges[0]), samples.grids
         ends = zip(samples.space, grids.starts[:-1], grids.starts[1:], strict=True)
         drawn = {name: counts[:, first:last].astype(np.float64) for name, first, last in ends}
-    return {
-        one.name: Target(np.rint(one.target).astype(np.int64), drawn.get(one.name), adaptive) for one in query.contrasts
-    }
+    rows = {one.name: np.rint(one.target).astype(np.int64) for one in query.contrasts}
+    return {name: Target(counts, drawn.get(name), adaptive) for name, counts in rows.items()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,9 +203,8 @@ class DifferencePlots:
             first, second = (densities[key] for densities in differences.densities)
             return draw_over(first, second, differences.names, one, shown)
 
-        return draw.with_legend(
-            draw.panels(list(differences)[:SHOWN] if names is None else names, differences, ax, paint)
-        )
+        chosen = list(differences)[:SHOWN] if names is None else names
+        return draw.with_legend(draw.panels(chosen, differences, ax, paint))
 
 
 def draw_both(differences: Differences, ax: draw.Axes | None = None) -> draw.Axes:

@@ -323,9 +323,8 @@ def in_short(notes: Iterable[Note], total: int | None = None) -> list[Note]:
     shown = ordered[:MOST_NOTES]
     many = len(gathered(every)) if total is None else total
     if not {*gathered(every)} <= {*shown} and (shown or many > 1):  # a lone note about the source is not worth a hint
-        shown.append(
-            Note("source", Arg("notes", True), f" prints all {many} notes" if many > 1 else " prints the whole note")
-        )
+        words = f" prints all {many} notes" if many > 1 else " prints the whole note"
+        shown.append(Note("source", Arg("notes", True), words))
     return shown
 
 
@@ -484,9 +483,8 @@ def draw_shares(along: Along, look: TerminalStyle) -> tuple[str, TableColumn]:
     places = sorted({round(i * (len(along) - 1) / max(1, FEW - 1)) for i in range(min(FEW, len(along)))})
     for leave, place in enumerate(places[::-1]):
         cells = [marked_share(row[place]) for row in rows]
-        columns.insert(
-            len(columns) - leave, TableColumn(f"{along.name} {short(along.steps[place].budget)}", cells, leave=leave)
-        )
+        title = f"{along.name} {short(along.steps[place].budget)}"
+        columns.insert(len(columns) - leave, TableColumn(title, cells, leave=leave))
     return look.table(columns), names
 
 
@@ -506,9 +504,8 @@ def draw_gains(gains: Gains, look: TerminalStyle) -> str:
     from pedanova.measures.advice.gains import COLUMNS, default_in_words
 
     default = default_in_words(gains, "--default NAME=VALUE")
-    words = look.titled(
-        gains.heading(), look.table(declared(gains)), default, f"{COLUMNS} {NOT_IMPORTANCE}", gains.summary()
-    )
+    meaning = f"{COLUMNS} {NOT_IMPORTANCE}"
+    words = look.titled(gains.heading(), look.table(declared(gains)), default, meaning, gains.summary())
     if look.alone or not gains.path.rows:
         return words
     return f"{words}\n\n{look.titled('From the default to the best', look.table(declared(gains.path)))}"

@@ -88,9 +88,8 @@ def _trial(entry: Dict, space: Space | None) -> Trial:
     values = {str(name): value for name, value in given.items()} if isinstance(given, dict) else {}
     known = (lambda name: not name.startswith("tuner/")) if space is None else space.__contains__
     params = {name: value for name, value in values.items() if known(name)}
-    results: dict[str, object] = {
-        name: best for name, metric in _metrics(entry).items() if (best := _best(metric)) is not None
-    }
+    bests = {name: _best(metric) for name, metric in _metrics(entry).items()}
+    results: dict[str, object] = {name: best for name, best in bests.items() if best is not None}
     score = entry.get("score")
     results["score"] = score if is_number(score) else math.nan
     epochs = {EPOCHS: values[EPOCHS]} if EPOCHS in values else {}
