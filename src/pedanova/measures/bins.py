@@ -336,8 +336,8 @@ class Panel:
         `more` says for each cell of the parameter's grid whether the target is above the band of chance there. A range
         of a curve contains such a cell, and each bar is one.
         """
-        bounds = range(len(self.cells) + 1) if self.bounds is None else self.bounds
-        clear = np.array([more[bounds[i] : bounds[i + 1]].any() for i in range(len(self.cells))])
+        bounds = np.arange(len(self.cells) + 1) if self.bounds is None else np.asarray(self.bounds)
+        clear = np.diff(np.append(0, np.cumsum(more))[bounds]) > 0
         target = self.target if self.is_curve else np.where(clear, self.target, 0.0)
         good = []
         for first, last, inside, base in good_ranges(target, self.region, ordered=self.scale != "names"):

@@ -213,15 +213,16 @@ def design_columns(grid: Grid, places: Places) -> tuple[Reals, Reals]:
     There are no columns if all rows are in the same cell, and none for fine structure if there are few values.
     """
     regimes = regimes_of(grid, places)  # the domain of each row, if it has one
-    columns, fine = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else [], []
+    columns: list[Reals] = _indicators(regimes, np.unique(regimes)) if np.ptp(regimes) > 0 else []
+    fine: list[Reals] = []
     for block in grid.blocks:
         there = (places >= block.start) & (places < block.stop)
         seen = distinct(places[there])
         if not block.ordered:
             columns += _indicators(places, seen)
         elif len(seen) > 1:
-            columns += _waves(places, there, LOUD)
-            fine += _waves(places, there, (1.0,) * FASTEST) if len(seen) > FEWEST_FINE else []
+            loud, quiet = _waves(places, there, LOUD, (1.0,) * FASTEST if len(seen) > FEWEST_FINE else ())
+            columns, fine = columns + loud, fine + quiet
     empty = np.zeros((len(places), 0))
     return np.column_stack([empty, *columns]), np.column_stack([empty, *fine])
 
@@ -231,14 +232,18 @@ def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list
     return [(mask - mask.mean()) / np.sqrt(mask.sum() + FEW) for mask in masks if 0 < mask.sum() < len(codes)]
 
 
-def _waves(places: Places, there: Mask, weights: Sequence[float]) -> list[Reals]:
-    """Regression columns of an ordered parameter: cosines of the mid-ranks of its values."""
+def _waves(places: Places, there: Mask, *weights: Sequence[float]) -> list[list[Reals]]:
+    """Regression columns of an ordered parameter, for each list of weights: cosines of the mid-ranks of its values."""
     codes, rows = codes_of(places[there])
-    columns = np.zeros((min(len(weights), len(rows) - 1), len(places)))
-    values = waves(rows, len(columns))[codes].T
-    loud = np.sqrt(np.array(weights[: len(columns)]) / (len(codes) + FEW))
-    columns[:, there] = (values - values.mean(axis=1, keepdims=True)) * loud[:, None]
-    return list(columns)
+    values = waves(rows, min(max(map(len, weights)), len(rows) - 1))[codes].T
+    values = values - values.mean(axis=1, keepdims=True)
+    result = []
+    for own in weights:
+        columns = np.zeros((min(len(own), len(values)), len(places)))
+        loud = np.sqrt(np.array(own[: len(columns)]) / (len(codes) + FEW))
+        columns[:, there] = values[: len(columns)] * loud[:, None]
+        result.append(list(columns))
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
