@@ -81,12 +81,12 @@ def test_a_call_is_documented(name: str) -> None:
     ):
         return  # explained with its class
     signature = inspect.signature(inspect.unwrap(function))
-    taken = {one for one in signature.parameters if one not in ("self", "cls")}
+    is_method = "." in name and name.rpartition(".")[0] in CLASSES
+    figure = is_method and AXES in (reference.thing(owner).__doc__ or "")
+    taken = {one for one in signature.parameters if one not in ("self", "cls", "ax" if figure else "")}
     assert taken <= listed(doc, "Parameters"), "parameters that are not explained"
     assert listed(doc, "Parameters") <= taken, "parameters that are not there"
     gives = signature.return_annotation not in ("None", None, inspect.Signature.empty)
-    is_method = "." in name and name.rpartition(".")[0] in CLASSES
-    figure = is_method and AXES in (reference.thing(owner).__doc__ or "")
     if gives and taken and not figure and not isinstance(raw, property | cached_property):
         assert doc["Returns"], "what it returns is not said"
     if raises(function):

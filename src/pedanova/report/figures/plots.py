@@ -30,9 +30,10 @@ Rows: TypeAlias = object  # a target or region of `importance`
 
 @dataclass(frozen=True, slots=True)
 class Plots:
-    """The figures of an analysis. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+    """The figures of an analysis. Each method returns the Axes that it drew in, or an array of them.
 
-    Use ``a.plot``. The examples of all methods use the analysis `a` of this example.
+    Use ``a.plot``. With ``ax=``, a method draws in these Axes, one for each parameter; None makes a new figure. The
+    examples of all methods use the analysis `a` of this example.
 
     Examples
     --------
@@ -59,8 +60,8 @@ class Plots:
         ----------
         target, region, options
             As in `Analysis.importance`.
-        metric, ax
-            `metric`: ``"share"`` or ``"ratio"``. `ax`: the Axes to draw in, or None for a new figure.
+        metric
+            ``"share"`` or ``"ratio"``.
 
         Examples
         --------
@@ -81,8 +82,8 @@ class Plots:
 
         Parameters
         ----------
-        names, ax
-            `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
+        names
+            One parameter, several, or None for the most important.
         target, region
             As in `Analysis.importance`.
 
@@ -115,8 +116,8 @@ class Plots:
         ----------
         target, keep, options
             As in `Analysis.reduce`.
-        names, ax
-            `names`: one parameter, several, or None for all. `ax`: one Axes per parameter, or None for a new figure.
+        names
+            One parameter, several, or None for all.
         reduced
             A result of `Analysis.reduce`; without it, `reduce` is called.
 
@@ -148,8 +149,8 @@ class Plots:
 
         Parameters
         ----------
-        region, ladder, options, ax
-            As in `Analysis.profile`. `ax`: the Axes to draw in, or None for a new figure.
+        region, ladder, options
+            As in `Analysis.profile`.
 
         Examples
         --------
@@ -173,8 +174,8 @@ class Plots:
 
         Parameters
         ----------
-        budget, target, at, among, options, ax
-            As in `Analysis.along`. `ax`: the Axes to draw in, or None for a new figure.
+        budget, target, at, among, options
+            As in `Analysis.along`.
 
         Examples
         --------
@@ -191,8 +192,8 @@ class Plots:
 
         Parameters
         ----------
-        target, region, options, ax
-            As in `Analysis.interactions`. `ax`: the Axes to draw in, or None for a new figure.
+        target, region, options
+            As in `Analysis.interactions`.
 
         Examples
         --------
@@ -220,8 +221,8 @@ class Plots:
         ----------
         first, second, cells
             Two parameters, and the number of cells for each.
-        target, region, ax
-            `target`, `region`: as in `Analysis.importance`. `ax`: the Axes to draw in, or None for a new figure.
+        target, region
+            As in `Analysis.importance`.
 
         Examples
         --------
@@ -243,8 +244,8 @@ class Plots:
 
         Parameters
         ----------
-        names, ax
-            `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
+        names
+            One parameter, several, or None for the most important.
         region, clip, smoothing
             As in `Analysis.effects`.
 
@@ -309,8 +310,6 @@ class Plots:
         ----------
         objective
             The objective, if the analysis has several; None for the first.
-        ax
-            The Axes to draw in, or None for a new figure.
 
         Examples
         --------
@@ -336,8 +335,8 @@ class Plots:
             `name`: the parameter on the x axis. `by`: the parameter that colours the trials; None for target or not.
         target
             As in `Analysis.importance`.
-        objective, ax
-            `objective`: one of several objectives. `ax`: the Axes to draw in, or None for a new figure.
+        objective
+            One of several objectives.
 
         Examples
         --------
@@ -353,7 +352,7 @@ class Plots:
 
         Parameters
         ----------
-        objective, ax
+        objective
             As in `history`.
 
         Examples
@@ -385,8 +384,6 @@ class Plots:
         ----------
         default, region, seed
             As in `Analysis.gains`.
-        ax
-            The Axes to draw in, or None for a new figure.
 
         Examples
         --------

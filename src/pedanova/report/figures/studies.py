@@ -26,7 +26,9 @@ LANE, RUNG = 0.34, 0.62  # the distance between bars, and between names, in step
 
 @dataclass(frozen=True, slots=True)
 class AcrossPlots:
-    """Figures of many studies. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+    """Figures of many studies. Each method returns the Axes that it drew in, or an array of them.
+
+    With ``ax=``, a method draws in these Axes (one for each parameter that it draws); None makes a new figure.
 
     Examples
     --------
@@ -43,22 +45,11 @@ class AcrossPlots:
     _prior: Callable[..., SearchPrior]
 
     def importance(self, *, ax: draw.Axes = None) -> draw.Axes:
-        """Draw the pooled shares with their intervals, and a dot for every study.
-
-        Parameters
-        ----------
-        ax
-            The Axes to draw in, or None for a new figure.
-        """
+        """Draw the pooled shares with their intervals, and a dot for every study."""
         return draw_pooled(self._result, ax)
 
     def ranks(self, *, ax: draw.Axes = None) -> draw.Axes:
         """Draw a critical-difference diagram: mean ranks, and bars over parameters that do not differ clearly.
-
-        Parameters
-        ----------
-        ax
-            The Axes to draw in, or None for a new figure.
 
         Raises
         ------
@@ -74,8 +65,8 @@ class AcrossPlots:
 
         Parameters
         ----------
-        names, ax
-            `names`: one parameter, several, or None for the narrowest. `ax`: one Axes per parameter, or None.
+        names
+            One parameter, several, or None for the narrowest.
         options
             The options of `Across.prior`.
         """
@@ -165,7 +156,9 @@ def draw_ranks(test: RankTest, ax: draw.Axes | None = None) -> draw.Axes:
 
 @dataclass(frozen=True, slots=True)
 class DifferencePlots:
-    """The figures of two studies. Each method takes ``ax=``, and returns the Axes that it drew in, or an array of them.
+    """The figures of two studies. Each method returns the Axes that it drew in, or an array of them.
+
+    With ``ax=``, a method draws in these Axes (one for each parameter that it draws); None makes a new figure.
 
     Examples
     --------
@@ -179,13 +172,7 @@ class DifferencePlots:
     _result: Differences
 
     def importance(self, *, ax: draw.Axes = None) -> draw.Axes:
-        """Draw the share of every parameter in both studies; grey and ~ mark shares that do not differ clearly.
-
-        Parameters
-        ----------
-        ax
-            The Axes to draw in, or None for a new figure.
-        """
+        """Draw the share of every parameter in both studies; grey and ~ mark shares that do not differ clearly."""
         return draw_both(self._result, ax)
 
     def densities(self, names: str | Sequence[str] | None = None, *, ax: draw.Axes = None) -> draw.Axes:
@@ -193,8 +180,8 @@ class DifferencePlots:
 
         Parameters
         ----------
-        names, ax
-            `names`: one parameter, several, or None for the most important. `ax`: one Axes per parameter, or None.
+        names
+            One parameter, several, or None for the most important.
         """
         differences = self._result
 
