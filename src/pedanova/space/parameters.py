@@ -87,8 +87,7 @@ class Int(ShortRepr):
     log
         Whether the scale is logarithmic.
     when
-        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
-        pa.above(0)}``; by default it always exists.
+        As in `Float`.
 
     Examples
     --------
@@ -127,8 +126,7 @@ class Ordinal(ShortRepr):
     values
         The values in their order.
     when
-        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
-        pa.above(0)}``; by default it always exists.
+        As in `Float`.
 
     Examples
     --------
@@ -154,8 +152,7 @@ class Categorical(ShortRepr):
     choices
         The possible values, in any order.
     when
-        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
-        pa.above(0)}``; by default it always exists.
+        As in `Float`.
 
     Examples
     --------
@@ -185,8 +182,7 @@ class Moving(ShortRepr):
     log
         Whether the scale is logarithmic.
     when
-        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}`` or ``{"dropout":
-        pa.above(0)}``; by default it always exists.
+        As in `Float`.
 
     Examples
     --------
@@ -223,7 +219,7 @@ class Switch(ShortRepr):
     domains
         The domain for each value of the column `by`, or for a range of numbers such as ``pa.below(0.5)``.
     when
-        The condition under which the parameter exists, such as ``{"optimizer": ["sgd"]}``; by default it always exists.
+        As in `Float`.
 
     Examples
     --------
