@@ -35,7 +35,7 @@ def asked(samples: PosteriorSamples, target: Any = 0.1, region: Any = ALL, **opt
 
 def named(samples: PosteriorSamples, **options: Any) -> dict[str, float]:
     found = asked(samples, **options)
-    return dict(zip(found.names, found.uncorrected(adaptive=samples.adaptive).share.tolist(), strict=True))
+    return dict(zip(found.names, found.uncorrected().share.tolist(), strict=True))
 
 
 # --- laws ------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_shares_of_a_plain_function_are_found() -> None:
     found = named(samples)
     assert [found["a"], found["b"]] == pytest.approx(shares, rel=0.25)
     assert abs(found["c"]) < 0.01
-    estimated = asked(samples).uncorrected(adaptive=False)
+    estimated = asked(samples).uncorrected()
     low, high = estimated.low, estimated.high
     assert np.all(low[:2] <= shares)
     assert np.all(shares <= high[:2])

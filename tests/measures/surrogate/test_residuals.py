@@ -13,8 +13,9 @@ from pedanova.measures.surrogate.summaries import (
     LeaveOneOut,
     cell_sums,
     combined,
+    correction_weights,
+    error_variance,
     expansions,
-    relative_errors,
 )
 from pedanova.space.grid import Block
 
@@ -77,12 +78,23 @@ def test_rows_of_a_configuration_scatter_together() -> None:
 
 def test_a_right_model_is_left_alone_and_a_wrong_one_is_corrected() -> None:
     root, noise = np.array([0.5, 0.3, 0.0]), np.full(3, 1e-3)
-    small, _ = relative_errors(root, np.array([0.01, -0.01, 0.02]), noise)
-    large, left = relative_errors(root, np.array([0.3, 0.2, 0.02]), noise)
+    small, _ = correction_weights(root, np.array([0.01, -0.01, 0.02]), noise)
+    large, _ = correction_weights(root, np.array([0.3, 0.2, 0.02]), noise)
     assert small[0] < 0.7
     assert large[0] > 0.9
     assert large[2] == 0.0  # where the model shows nothing, chance is not taken for an effect
-    assert np.all(left <= noise)
+
+
+def test_residuals_of_all_parameters_widen_each_interval() -> None:
+    deviation, noise = np.array([0.05, 0.02, 0.0]), np.array([1e-3, 1e-3, 1.0])
+    right, wrong, silent = (
+        error_variance(deviation, np.array([along, 0.0, 0.0]), some)
+        for along, some in ((0.0, noise), (0.4, noise), (0.4, np.ones(3)))
+    )
+    assert np.all(deviation**2 < right)
+    assert np.all(2.0 * right < wrong)
+    assert np.all(right < silent)  # residuals that are mostly noise say little, for the model or against it
+    assert np.all(silent < wrong)
 
 
 def test_the_interval_holds_what_is_not_believed() -> None:

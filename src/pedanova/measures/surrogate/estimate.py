@@ -451,7 +451,7 @@ def by_model(query: ResolvedQuestion, fitted: FittedModel, samples: PosteriorSam
     correction = None
     if question.baseline == "region" and query.model is not None:
         correction = query.model.with_residuals(*spans, shares, seed=question.seed)
-    estimated = shares.uncorrected(adaptive=samples.adaptive) if correction is None else correction
+    estimated = shares.uncorrected() if correction is None else correction
     estimated = EstimatedShares(*(column[order] for column in estimated))
     if correction is not None:
         counted = {contrast.name: contrast for contrast in counted_cells(query, with_repeats(query))}

@@ -37,8 +37,8 @@ from pedanova.space.grid import Block, CoarseGrid, Grid, Reals
 
 # --- shares --------------------------------------------------------------------------------------------
 
-WIDEN = 1.5  # factor for the deviation of the samples, because these ignore that the settings are uncertain
-WIDEN_SETTLED = 2.2  # factor for the upper half after an adaptive sampler, which tries few bad values
+WIDEN = 1.5  # deviation of the model's error, in deviations of the samples, which ignore that settings are uncertain
+SKEW = 1.3  # the upper half of an interval is so much wider, the lower half narrower: smooth models say too little
 LEAST_DEVIATION = 0.1  # the least deviation of the root of a share
 FINEST = 0.005  # the least deviation of a share
 LEAST_POINTS = 20  # the fewest points of the target, and of the rest of the region, in each sample
@@ -56,16 +56,15 @@ class SampledShares:
     part: float  # the mean part of the region that is in the target
     inside: bool  # whether the region is not the whole space
 
-    def uncorrected(self, *, adaptive: bool) -> EstimatedShares:
-        """The shares estimated from the samples only; bounds are symmetric for the square root of the share.
+    def uncorrected(self) -> EstimatedShares:
+        """The shares estimated from the samples only; bounds are computed for the square root of the share.
 
         A share is computed from the mean density of all samples. The mean of the samples' shares would be too large,
         because random differences between samples would look like an effect.
         """
         middle, deviation = self.roots()
         below, above = (
-            np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle)
-            for widen in (WIDEN, WIDEN_SETTLED if adaptive else WIDEN)
+            np.hypot(widen * NORMAL * deviation, LEAST_DEVIATION * middle) for widen in (WIDEN / SKEW, WIDEN * SKEW)
         )
         low, high = np.maximum(middle - below, 0.0) ** 2 - FINEST, (middle + above) ** 2 + FINEST
         spread = self.each.std(axis=0, ddof=1) if len(self.each) > 1 else np.zeros_like(middle)
@@ -295,11 +294,9 @@ def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
 
 RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share, all equally likely
 DISAGREEMENT = 6.0  # how strongly disagreement of samples lowers a share if there are interactions
-UNSEEN = 0.25  # part of a correction's variance that is added for unnoticed errors
-DISPUTED = 0.5  # part of the squared correction that was not applied, added to the variance
+PRIOR_PARAMETERS = 3.0  # parameters whose residuals say as much about the model's error as `WIDEN` does
 HIDDEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 AGREED = 2.0  # deviations by which an octave may exceed its energy in the rows without a model
-UPWARD = 1.2  # factor for the upper half of an interval, because a smooth model underestimates shares
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
 NOISE_PARTS = (0.25, 0.75)  # parts of the model's noise, some of which may be structure
 STEPS = 6  # steps of the search for a threshold
@@ -473,30 +470,29 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
         For each parameter, the expansions of its residuals; None for a parameter with a single cell.
     """
     along, noise, turned, turned_variance = np.array([_along(pair) for pair in pairs]).reshape(-1, 4).T
-    weight, left = relative_errors(root, along, noise)
+    (weight, doubt), error = correction_weights(root, along, noise), error_variance(deviation, along, noise)
     own = root**2 / np.sqrt(np.maximum(root**2 + DISAGREEMENT * together**2 * deviation**2, 1e-24))
     middle = own + weight * along
-    # The rows replace a part of the model's share, and with it this part of the samples' deviation.
-    misfit = left + UNSEEN * noise + DISPUTED * ((1.0 - weight) * along) ** 2
-    variance, uncorrected = misfit + ((1.0 - weight) * deviation) ** 2, misfit + deviation**2
+    # The rows replace a part of the model's error.
+    variance = (1.0 - weight) ** 2 * error + weight**2 * noise + doubt * along**2
     turns = turned**2 > BEYOND**2 * turned_variance  # dependent columns may reverse a curve
     middle = np.abs(np.where(turns, middle + turned, np.maximum(middle, 0.0)))
-    variance, uncorrected = (one + np.where(turns, turned_variance, 0.0) for one in (variance, uncorrected))
+    variance, uncorrected = (one + np.where(turns, turned_variance, 0.0) for one in (variance, error))
     extra, extra_variance = np.array([_beyond_chance(pair) for pair in pairs]).reshape(-1, 2).T
     off, whole = NORMAL * np.sqrt(variance), middle**2 + extra
-    below = np.hypot(middle**2 - np.maximum(middle - off, 0.0) ** 2, NORMAL * np.sqrt(extra_variance))
-    above = np.hypot((middle + off) ** 2 - middle**2, NORMAL * np.sqrt(extra_variance))
+    below = np.hypot(middle**2 - np.maximum(middle - off / SKEW, 0.0) ** 2, NORMAL * np.sqrt(extra_variance))
+    above = np.hypot((middle + off * SKEW) ** 2 - middle**2, NORMAL * np.sqrt(extra_variance))
     spread = np.sqrt(4.0 * middle**2 * uncorrected + 2.0 * uncorrected**2 + extra_variance)
     return EstimatedShares(
         share=whole - weight**2 * noise,
         low=np.maximum(whole - below - FINEST, 0.0),
-        high=np.minimum(whole + UPWARD * above + FINEST, 1.0),
+        high=np.minimum(whole + above + FINEST, 1.0),
         deviation=np.maximum(spread, FINEST / NORMAL),
     )
 
 
-def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
-    """The weight of each parameter's correction, and the variance that remains after it; both (parameters,).
+def correction_weights(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Reals]:
+    """The weight of each parameter's correction, and the variance of this weight; both (parameters,).
 
     The square roots of all shares are assumed to have the same relative error. The corrections show how likely each
     error in `RELATIVE_ERRORS` is; the result is the mean over these errors.
@@ -507,14 +503,28 @@ def relative_errors(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, Rea
     log_likelihood = -0.5 * np.array([math.fsum(line) for line in each.tolist()])  # exact sums in any order
     chances = np.exp(log_likelihood - log_likelihood.max())
     chances /= chances.sum()
-    weights = prior / total
-    return chances @ weights, chances @ (weights * noise)
+    weights: Reals = prior / total
+    mean = chances @ weights
+    return mean, np.maximum(chances @ weights**2 - mean**2, 0.0)
+
+
+def error_variance(deviation: Reals, along: Reals, noise: Reals) -> Reals:
+    """(parameters,) The variance of the error of the root of each share by the model.
+
+    It is the variance of the samples times one factor for the whole table: the squared residuals show how much larger
+    the errors are than the samples say. Each residual counts as much as its noise allows, `WIDEN` as several of them.
+    """
+    own = deviation**2 + FINEST**2
+    seen = (own / (own + noise)) ** 2
+    factors = seen * (along**2 - noise) / own
+    factor = (PRIOR_PARAMETERS * WIDEN**2 + math.fsum(factors)) / (PRIOR_PARAMETERS + math.fsum(seen))
+    return own * max(1.0, factor)
 
 
 def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
     """The coefficient of h and its variance: first in the misfit, then in the dependence."""
     if pair is None:
-        return 0.0, 1e-12, 0.0, 1e-12
+        return 0.0, 1e12, 0.0, 1e-12  # says nothing
     misfit, columns, _ = pair
     return misfit.along, max(misfit.variance, misfit.expected) + 1e-12, columns.along, columns.variance + 1e-12
 
