@@ -331,7 +331,13 @@ def test_rooms_of_the_architecture_exist() -> None:
 
 PACKAGE = Path(pa.__file__).parent
 PUBLIC_ROOMS = tuple(
-    f"pedanova.{one}" for one in ("analysis.analysis.Analysis", "report.figures.plots.Plots", "base.table.Table")
+    f"pedanova.{one}"
+    for one in (
+        "analysis.analysis.Analysis",
+        "analysis.output.Output",
+        "report.figures.plots.Plots",
+        "base.table.Table",
+    )
 )
 MODULES = sorted(
     ".".join(("pedanova", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
