@@ -309,9 +309,16 @@ class Watcher:
         with self._wake:
             self._last_request = time.monotonic()
             self._wake.notify_all()
-        state = {name: getattr(self.update, name, None) for name in ("finished", "running", "best")}
-        words = {"trouble": self.trouble, "stable": stability(self.standings, self._wanted), "stop": self._stop}
-        return state | words | {"stable_for": None if self.standings is None else self.standings.stable_for}
+        update, standings = self.update, self.standings
+        return {
+            "trouble": self.trouble,
+            "finished": None if update is None else update.finished,
+            "running": None if update is None else update.running,
+            "best": None if update is None else update.best,
+            "stable": stability(standings, self._wanted),
+            "stop": self._stop,
+            "stable_for": None if standings is None else standings.stable_for,
+        }
 
     def _run(self) -> None:
         due = 0.0

@@ -85,8 +85,12 @@ class Note(str):
         return _note(self.kind, tuple(words), self.subject, self.severity)
 
     def to_dict(self) -> dict[str, Any]:
-        about = {"kind": self.kind, "subject": self.subject, "severity": self.severity}
-        return about | {"words": [*map(_plain, self.words)]}
+        return {
+            "kind": self.kind,
+            "subject": self.subject,
+            "severity": self.severity,
+            "words": [*map(_plain, self.words)],
+        }
 
     @classmethod
     def from_dict(cls, plain: object) -> Note:

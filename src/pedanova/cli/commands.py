@@ -33,6 +33,7 @@ from pedanova.space.exports import export, left_out
 
 if TYPE_CHECKING:
     from pedanova.measures.advice.next_trials import NextTrials
+    from pedanova.measures.studies.pooling import RankTest
 
 BEST_ROWS = (
     "Rows are ordered by Pareto fronts. A row is in the first front if no other row is better in one objective and "
@@ -211,9 +212,13 @@ def run_reduce(options: argparse.Namespace) -> int:
 
 
 def run_space(options: argparse.Namespace) -> int:
-    names = {name: split_names(getattr(options, name)) for name in ("params", "exclude")}
-    objective = as_argument(OBJECTIVE, options.objective)
-    space, notes = guess_space(options.file, objective, **names, study=options.study)
+    space, notes = guess_space(
+        options.file,
+        as_argument(OBJECTIVE, options.objective),
+        params=split_names(options.params),
+        exclude=split_names(options.exclude),
+        study=options.study,
+    )
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(plain)}" for name, plain in space.to_dict().items())
     emit(f"{{\n{lines}\n}}\n", options.output)
     notes_aside(notes, options)
@@ -249,29 +254,39 @@ def run_across(options: argparse.Namespace) -> int:
         how["draws"] = DRAWS
     places = [options.file, *options.others]
     if options.group is not None and options.others:
-        many = f" is for one table, not {len(places)} sources; leave out --group, or name one table"
-        raise QueryError(Arg("group"), many)
+        raise QueryError(
+            Arg("group"), f" is for one table, not {len(places)} sources; leave out --group, or name one table"
+        )
     if options.group is None and not options.others:
         words = "across needs several studies; give more sources, or name the column of studies in "
         raise QueryError(words, Arg("group"))
     data, objective = places if options.group is None else options.file, as_argument(OBJECTIVE, options.objective)
     result = across(data, objective, **how, **table_options(options))
-    ranks, about = result.ranks, None
-    if ranks is not None:
-        alike = [list(ranks.names[first : last + 1]) for first, last in ranks.alike]
-        about = dict[str, Any](studies=ranks.studies, statistic=ranks.statistic, p_value=ranks.p_value)
-        about |= {"critical_difference": ranks.critical, "ranks": as_rows(ranks.to_dict()), "alike": alike}
-    studies, odd = as_rows(result.studies.to_dict()), as_rows(result.disagreements.to_dict())
-    more = {"studies": studies, "ranks": about, "disagreements": odd}
+    more = {
+        "studies": as_rows(result.studies.to_dict()),
+        "ranks": None if result.ranks is None else ranks_to_json(result.ranks),
+        "disagreements": as_rows(result.disagreements.to_dict()),
+    }
     return answer(options, result, tables.draw_across, more=more, notes=result.notes)
+
+
+def ranks_to_json(ranks: RankTest) -> dict[str, Any]:
+    return {
+        "studies": ranks.studies,
+        "statistic": ranks.statistic,
+        "p_value": ranks.p_value,
+        "critical_difference": ranks.critical,
+        "ranks": as_rows(ranks.to_dict()),
+        "alike": [list(ranks.names[first : last + 1]) for first, last in ranks.alike],
+    }
 
 
 def run_difference(options: argparse.Namespace) -> int:
     from pedanova.analysis.studies import difference, named_analyses
 
     if len(options.others) != 1:
-        many = 1 + len(options.others)
-        raise QueryError(f"difference compares two sources, not {many}; for more, use pedanova across")
+        given = 1 + len(options.others)
+        raise QueryError(f"difference compares two sources, not {given}; for more, use pedanova across")
     objective = as_argument(OBJECTIVE, options.objective)
     studies = named_analyses([options.file, *options.others], objective, table_options(options))
     first, second = studies

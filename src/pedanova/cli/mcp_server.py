@@ -22,7 +22,7 @@ from pedanova.analysis.analyze import analyze as read_source
 from pedanova.analysis.analyze import load
 from pedanova.analysis.studies import across as pool_studies
 from pedanova.analysis.studies import difference as compare_studies
-from pedanova.base.table import Table, finite
+from pedanova.base.table import finite
 from pedanova.base.terminal import printable, shorten
 from pedanova.cli.output import as_rows
 from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
@@ -279,12 +279,12 @@ class Tools:
         if not 2 <= len(set(sources)) <= MOST_ROWS:
             raise QueryError(f"sources must name 2 to {MOST_ROWS} different files")
         result = pool_studies({one: self.folder.analysis(one, objective, direction) for one in sources}, target=target)
-        tables: dict[str, Table] = {
-            "importance": result,
-            "studies": result.studies,
-            "disagreements": result.disagreements,
+        return {
+            "importance": as_rows(result.to_dict()),
+            "studies": as_rows(result.studies.to_dict()),
+            "disagreements": as_rows(result.disagreements.to_dict()),
+            "notes": list(result.notes),
         }
-        return {name: as_rows(table.to_dict()) for name, table in tables.items()} | {"notes": list(result.notes)}
 
 
 def run_mcp(options: argparse.Namespace) -> int:

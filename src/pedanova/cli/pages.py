@@ -92,8 +92,9 @@ def explorer_of(data: TrialData, options: argparse.Namespace, opening: str, watc
     how = question_of(options)
     start, group, _ = (how.pop("target"), how.pop("region")), how.pop("group"), how.pop("watch")
     title = options.title or Path(shown_place(options.file)).name
-    about = {"title": title, "source": source_of(options), "group": group, "opening": opening}
-    session = Session(data, start=start, options=how, **about)
+    session = Session(
+        data, title=title, start=start, options=how, source=source_of(options), group=group, opening=opening
+    )
     at_end = None if watched is None else Watcher(session, watched).start().close
     return explore(session, port=options.port, show=options.open, wait=False, at_end=at_end)
 

@@ -171,8 +171,12 @@ class Densities(Table):
         return [f"the parameter is active in {target} of {self.words[0]} and in {region} of {self.words[1]}"]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        parts = {"target": self.target, "region": self.region, "uniform": self.uniform}
-        return {"cell": list(self.cells), **{name: values.tolist() for name, values in parts.items()}}
+        return {
+            "cell": list(self.cells),
+            "target": self.target.tolist(),
+            "region": self.region.tolist(),
+            "uniform": self.uniform.tolist(),
+        }
 
     def __len__(self) -> int:
         return len(self.target)

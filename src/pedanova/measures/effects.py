@@ -265,8 +265,15 @@ def effects_of(
     total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
     if total > 0:
         effects = [replace(effect, ratio=effect.raw_share / total) for effect in effects]
-    ranked, clipped = tuple(sorted(effects, key=lambda row: -row.raw_share)), None if cut is None else cut.words
-    return Effects(ranked, str(region), clipped, rows, spread.mean, spread.variance, tuple(notes))
+    return Effects(
+        rows=tuple(sorted(effects, key=lambda row: -row.raw_share)),
+        region=str(region),
+        clip=None if cut is None else cut.words,
+        n_region=rows,
+        mean=spread.mean,
+        total_variance=spread.variance,
+        notes=tuple(notes),
+    )
 
 
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
@@ -277,9 +284,14 @@ def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped:
         most = rows * (abs(spread.mean) + float(np.ldexp(math.sqrt(spread.scaled), spread.power)))  # of any sum
     if not most < MOST:
         clip = () if clipped else (Arg("clip", 0.1), " (to set worse values to the 10 % quantile), ")
-        words = f"region ({region}) contains rows with an objective that is infinite, NaN or too large to add, "
-        others = "a narrower region, or ", Arg("where"), " to leave these rows out"
-        raise QueryError(words, "so the variance is not defined; use ", *clip, *others)
+        raise QueryError(
+            f"region ({region}) contains rows with an objective that is infinite, NaN or too large to add, ",
+            "so the variance is not defined; use ",
+            *clip,
+            "a narrower region, or ",
+            Arg("where"),
+            " to leave these rows out",
+        )
     if math.sqrt(spread.scaled) <= 1e-15 * size:
         same = f"the objective is {spread.mean:g} in every row of region ({region})"
         raise QueryError(f"{same}; no parameter can explain it")
@@ -311,12 +323,27 @@ def measure_effect(
     # These numbers were centred at the mean and divided by 2 ** power.
     means, half, apart = means[: grid.cells], half[: grid.cells], int(counts[grid.cells :].sum())
     rest = float(beyond[grid.cells :].sum()) / apart if apart else math.nan
-    mean, low, high = (spread.mean + np.ldexp(one, spread.power) for one in (means, means - half, means + half))
-    about = grid.edges, grid.parameter, max(widths), apart, spread.mean + float(np.ldexp(rest, spread.power))
-    marginal = Marginal(tally.name, counts[: grid.cells], mean, *about, low, high)
-    raw = square / spread.scaled
-    share = float(without_chance(raw, (noise - 1.0) / (rows - 1)))
-    return Effect(tally.name, 0.0, share, raw, spread.squared(square), max(widths), marginal)
+    marginal = Marginal(
+        name=tally.name,
+        counts=counts[: grid.cells],
+        mean=spread.mean + np.ldexp(means, spread.power),
+        edges=grid.edges,
+        parameter=grid.parameter,
+        bandwidth=max(widths),
+        missing_rows=apart,
+        missing_mean=spread.mean + float(np.ldexp(rest, spread.power)),
+        low=spread.mean + np.ldexp(means - half, spread.power),
+        high=spread.mean + np.ldexp(means + half, spread.power),
+    )
+    return Effect(
+        name=tally.name,
+        ratio=0.0,
+        share=float(without_chance(square / spread.scaled, (noise - 1.0) / (rows - 1))),
+        raw_share=square / spread.scaled,
+        variance=spread.squared(square),
+        bandwidth=max(widths),
+        marginal=marginal,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -399,9 +399,14 @@ def ranked(rows: Sequence[Importance], copies: Collection[str] = ()) -> tuple[Im
     own = [row for row in rows if row.name not in copies]
     # Exact sums, which do not depend on the order of the columns.
     total, spread = math.fsum(max(0.0, row.share) for row in own), math.fsum(row.variance for row in own)
-    sums = total or math.inf, spread or math.inf
-    both = [(limited(row, top), max(0.0, row.share) / sums[0], row.variance / sums[1]) for row in rows]
-    result = [replace(row, ratio=ratio, raw_ratio=raw) for row, ratio, raw in both]
+    result = [
+        replace(
+            limited(row, top),
+            ratio=max(0.0, row.share) / total if total > 0 else 0.0,
+            raw_ratio=row.variance / spread if spread > 0 else 0.0,
+        )
+        for row in rows
+    ]
     return tuple(sorted(result, key=lambda row: (not row.varied, -row.unlimited, row.name in copies)))
 
 
@@ -512,9 +517,10 @@ def by_pieces(contrast: Contrast, sizes: tuple[int, int], pieces: Sequence[Piece
     activity = not_noise(sum(piece.share_of_square for piece in pieces) - 1.0)
     noise, kept = sum(piece.noise for piece in pieces), sum(piece.kept_noise for piece in pieces)
     credited, chance = (value, noise - kept + 1.0) if contrast.child else (value + activity, noise)
-    odds, own = inside / rows / (1.0 - inside / rows), (inside / contrast.repeats, rows / contrast.repeats)
-    share = max(LEAST_SHARE, float(share_of(credited, chance, odds, *own, baseline)))
-    return importance_row(contrast.name, sizes, share, value, activity, max(piece.width for piece in pieces))
+    odds = inside / rows / (1.0 - inside / rows)
+    share = share_of(credited, chance, odds, inside / contrast.repeats, rows / contrast.repeats, baseline)
+    width = max(piece.width for piece in pieces)
+    return importance_row(contrast.name, sizes, max(LEAST_SHARE, float(share)), value, activity, width)
 
 
 def importance_row(
@@ -526,8 +532,21 @@ def importance_row(
     """
     part, divergence = sizes[0] / sizes[1], value + activity
     odds = part / (1.0 - part)
-    whole = odds * divergence, divergence, part**2 * divergence
-    return Importance(name, 0.0, share, *whole, *sizes, width, value, activity, odds * value, odds * activity)
+    return Importance(
+        name=name,
+        ratio=0.0,
+        share=share,
+        raw_share=odds * divergence,
+        divergence=divergence,
+        variance=part**2 * divergence,
+        n_target=sizes[0],
+        n_region=sizes[1],
+        bandwidth=width,
+        value=value,
+        activity=activity,
+        value_share=odds * value,
+        activity_share=odds * activity,
+    )
 
 
 def sum_notes(rows: Sequence[Importance], copies: Collection[str]) -> list[Note]:
@@ -632,9 +651,13 @@ class Standings:
             if place[ahead] > place[behind] and {ahead, behind} <= set(remembered)
         )
         turned = {(one.behind, one.ahead) for one in passed}
-        order, since = (tuple(importances), rows) if passed else (order, self.since)
-        passes = (*self.passes, *passed)[-LONGEST:]
-        return Standings(order, frozenset((self.clear - turned) | clear), since, rows, passes)
+        return Standings(
+            order=tuple(importances) if passed else order,
+            clear=frozenset((self.clear - turned) | clear),
+            since=rows if passed else self.since,
+            rows=rows,
+            passes=(*self.passes, *passed)[-LONGEST:],
+        )
 
 
 def clear_pairs(rows: Sequence[Importance]) -> frozenset[tuple[str, str]]:

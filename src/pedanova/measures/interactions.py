@@ -476,9 +476,12 @@ def explained(design: Design, target: NDArray[Any]) -> Explained:
     first = np.sum(rows**2 * design.by_row, axis=-1)
     fitted = np.squeeze(rest[..., None, :] @ design.inverse, axis=-2)
     spread = ratio_of(1.0, total * part * (1.0 - part))
-    closed, second = np.sum(beyond**2 * design.by_cell, axis=(-1, -2)), np.sum(columns**2 * design.by_column, axis=-1)
-    added = first + np.sum(fitted * rest, axis=-1)
-    return Explained(closed * spread, added * spread, first * spread, second * spread)
+    return Explained(
+        closed=np.sum(beyond**2 * design.by_cell, axis=(-1, -2)) * spread,
+        additive=(first + np.sum(fitted * rest, axis=-1)) * spread,
+        first=first * spread,
+        second=np.sum(columns**2 * design.by_column, axis=-1) * spread,
+    )
 
 
 def margins(design: Design, beyond: Reals) -> tuple[Reals, Reals, Reals]:

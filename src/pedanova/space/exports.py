@@ -161,8 +161,14 @@ def configspace_plain(space: Space) -> dict[str, Any]:
     items = [_item(name, domain) for name, domain in domains.items()]
     parts = {name: [_part(name, *one) for one in domain.when] for name, domain in domains.items() if domain.when}
     conditions = [_together("AND", name, own) for name, own in parts.items()]
-    plain = {"name": None, "hyperparameters": items, "conditions": conditions, "forbiddens": []}
-    return plain | {"python_module_version": "1.2.0", "format_version": 0.4}
+    return {
+        "name": None,
+        "hyperparameters": items,
+        "conditions": conditions,
+        "forbiddens": [],
+        "python_module_version": "1.2.0",
+        "format_version": 0.4,
+    }
 
 
 def _item(name: str, domain: Domain) -> dict[str, Any]:

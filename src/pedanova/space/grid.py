@@ -258,9 +258,18 @@ def _range_grid(parameter: Float | Int, edges: Reals, *, prior: Reals, low: floa
     cells = len(prior)
     accept_low, accept_high = np.full(cells, -np.inf), np.full(cells, np.inf)
     accept_low[0], accept_high[-1] = low, high
-    blocks, limits = (Block(0, cells, ordered=True),), (np.ascontiguousarray(edges[1:-1]), accept_low, accept_high)
-    lattice = (parameter.low, parameter.step) if isinstance(parameter, Int) else None
-    return Grid(parameter, cells, prior, blocks, even, None, edges, *limits, lattice=lattice)
+    return Grid(
+        parameter=parameter,
+        cells=cells,
+        prior=prior,
+        blocks=(Block(0, cells, ordered=True),),
+        even=even,
+        edges=edges,
+        inner=np.ascontiguousarray(edges[1:-1]),
+        accept_low=accept_low,
+        accept_high=accept_high,
+        lattice=(parameter.low, parameter.step) if isinstance(parameter, Int) else None,
+    )
 
 
 def _int_count(parameter: Int) -> int:
@@ -313,10 +322,19 @@ def _point_grid(
         slack = np.minimum(slack, np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps]) / 4)
     with np.errstate(over="ignore"):  # beyond the largest double every number is accepted
         low, high = points - slack, points + slack
-    blocks = (Block(0, len(labels), ordered),)
-    limits: tuple[Any, Any, Any] = (points[:-1] + gaps / 2, low, high) if numeric else (None, None, None)
-    cell_of = None if np.array_equal(order, np.arange(len(order))) else order
-    return Grid(parameter, len(labels), prior, blocks, edges is not None, labels, edges, *limits, cell_of)
+    return Grid(
+        parameter=parameter,
+        cells=len(labels),
+        prior=prior,
+        blocks=(Block(0, len(labels), ordered),),
+        even=edges is not None,
+        labels=labels,
+        edges=edges,
+        inner=points[:-1] + gaps / 2 if numeric else None,
+        accept_low=low if numeric else None,
+        accept_high=high if numeric else None,
+        cell_of=None if np.array_equal(order, np.arange(len(order))) else order,
+    )
 
 
 def _union_grid(parameter: Switch) -> Grid:
@@ -328,7 +346,7 @@ def _union_grid(parameter: Switch) -> Grid:
     each = zip(grids, ends[:-1], ends[1:], strict=True)
     blocks = tuple(Block(start, stop, grid.blocks[0].ordered) for grid, start, stop in each)
     prior = np.concatenate([grid.prior for grid in grids]) / len(grids)
-    return Grid(parameter, ends[-1], prior, blocks, labels=tuple(names))
+    return Grid(parameter=parameter, cells=ends[-1], prior=prior, blocks=blocks, labels=tuple(names))
 
 
 def blocks_of(grid: Grid) -> list[Block]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -73,9 +73,11 @@ class PermutationTest:
         drift with the trial number. Then scores are not adjusted for other parameters.
         """
         members = np.arange(len(self.rows)) if region is None else np.flatnonzero(region)
-        how = {"blocks": blocks, "clustered": self.clustered}
-        make = partial(RegionCache.of, self.rows, self.dependence, members, **how)
-        cache = RESULTS.get(self, (members.tobytes(), blocks), make)
+        cache = RESULTS.get(
+            self,
+            (members.tobytes(), blocks),
+            lambda: RegionCache.of(self.rows, self.dependence, members, blocks=blocks, clustered=self.clustered),
+        )
         member = cache.membership(target[members], certain=certain)
         names = self.dependence.names
         some = frozenset(names if only is None else only)
@@ -270,8 +272,13 @@ def membership_of(ranks: Reals, target: Mask, *, certain: bool, repeats: float =
     score = target.astype(np.float64)
     if not certain and last - first == inside:
         score = _soft(ranks, last, repeats) - (_soft(ranks, first, repeats) if first else 0.0)
-    part, prefix = inside / rows, first == 0 and last == inside
-    return Membership(score - score.mean(), float(normal_quantile(part)), part, inside, prefix)
+    return Membership(
+        score=score - score.mean(),
+        cut=float(normal_quantile(inside / rows)),
+        part=inside / rows,
+        inside=inside,
+        prefix=first == 0 and last == inside,
+    )
 
 
 def _soft(ranks: Reals, inside: int, repeats: float) -> Reals:

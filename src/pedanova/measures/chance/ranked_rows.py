@@ -83,8 +83,13 @@ class RankedRows:
         own = self.arrangement
         varying = [j for j in range(own.varying) if own.names[j] not in names]
         order = [*varying, *(j for j in range(len(own.names)) if j not in set(varying))]
-        names, orders, grids = zip(*((own.names[j], own.orders[j], own.grids[j]) for j in order), strict=True)
-        arrangement = Arrangement(own.space, names, len(varying), orders, grids)
+        arrangement = replace(
+            own,
+            names=tuple(own.names[j] for j in order),
+            varying=len(varying),
+            orders=tuple(own.orders[j] for j in order),
+            grids=tuple(own.grids[j] for j in order),
+        )
         return replace(self, arrangement=arrangement, places=self.places[:, order])
 
 

@@ -366,8 +366,19 @@ class TrialData:
             return replace(inner, words=words, whole=False)
         model, observed = self.row_model, self.observations
         selected = observed is not None and observed.restricted and (model is None or model.around is None)
-        own = self.rows, model, self.row_sample, ALONE if selected else ""
-        query = replace(self._query(question, wanted, base, *own), given=given)
+        query = ResolvedQuestion(
+            question=question,
+            data=self,
+            target=wanted,
+            region=base,
+            words=words,
+            count=self.rows,
+            model=model,
+            sample=self.row_sample,
+            objection=ALONE if selected else "",
+            whole=isinstance(base, Region) and base.is_all,
+            given=given,
+        )
         if query.bands:
             return query
         rows = self.observed()
@@ -528,16 +539,22 @@ class TrialData:
         key = digest_of(mask), target, region, None if names is None else tuple(names)
         counts = RESULTS.get(self, ("counts", key), count, lambda some: sum(2 * one.target.nbytes for one in some))
         model = self.model_of(mask)
-        own = int(mask.sum()), model, self.sample_of(mask), "" if model is not None else ALONE
-        query = self._query(question, target, region, *own)
-        return replace(query, given=counts, given_key=key, brief=True, narrowed=names is not None)
-
-    def _query(
-        self, question: Question, target: Any, region: Any, count: int, model: Any, sample: Any, objection: str
-    ) -> ResolvedQuestion:
-        words, whole = (str(target), str(region)), isinstance(region, Region) and region.is_all
-        about = {"count": count, "model": model, "sample": sample, "objection": objection, "whole": whole}
-        return ResolvedQuestion(question=question, data=self, target=target, region=region, words=words, **about)
+        return ResolvedQuestion(
+            question=question,
+            data=self,
+            target=target,
+            region=region,
+            words=(str(target), str(region)),
+            count=int(mask.sum()),
+            model=model,
+            sample=self.sample_of(mask),
+            objection="" if model is not None else ALONE,
+            whole=region.is_all,
+            given=counts,
+            given_key=key,
+            brief=True,
+            narrowed=names is not None,
+        )
 
     def near_targets(self, target: Region, region: Region) -> list[tuple[float, list[Contrast]]] | None:
         """The next stricter and the next wider target that were counted; None if the target is not one quantile."""

@@ -56,12 +56,15 @@ class Studies(NamedTable[StudyRow]):
     rows: tuple[StudyRow, ...]
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        columns: dict[str, list[Cell]] = {"study": [row.name for row in self.rows]}
-        columns |= {key: [getattr(row, key) for row in self.rows] for key in ("n_region", "n_target")}
-        columns["first"] = [row.leading[0][0] if row.leading else None for row in self.rows]
-        columns["agreement"] = [row.agreement for row in self.rows]
-        columns["differs"] = [", ".join(row.differs) for row in self.rows]
-        return columns | {"estimator": [row.estimator for row in self.rows]}
+        return {
+            "study": [row.name for row in self.rows],
+            "n_region": [row.n_region for row in self.rows],
+            "n_target": [row.n_target for row in self.rows],
+            "first": [row.leading[0][0] if row.leading else None for row in self.rows],
+            "agreement": [row.agreement for row in self.rows],
+            "differs": [", ".join(row.differs) for row in self.rows],
+            "estimator": [row.estimator for row in self.rows],
+        }
 
     def printed(self) -> Printed:
         return [
@@ -259,10 +262,17 @@ def pooled_studies(studies: Mapping[str, TrialData], question: Question) -> Pool
         few = len(chosen(list(studies)))
         words = f"intervals and warnings are computed only for {few} studies, evenly chosen"
         notes.append(Note("answer", words))
-    given = {"answers": answers, "studies": studies_of(matrix, answers, odd), "ranks": ranks, "disagreements": odd}
     target, region = question_in_words(answers, question)
-    own = pooled_rows(matrix, ranks)
-    return Pooling(rows=own, **given, target=target, region=region, notes=in_order(notes))  # type: ignore[arg-type]
+    return Pooling(
+        rows=pooled_rows(matrix, ranks),
+        answers=answers,
+        studies=studies_of(matrix, answers, odd),
+        ranks=ranks,
+        disagreements=odd,
+        target=target,
+        region=region,
+        notes=in_order(notes),
+    )
 
 
 def as_selection(within: object) -> tuple[object, ...]:

@@ -239,10 +239,11 @@ class Along(Table):
             "budget": [step.budget for step, _ in pairs],
             "rows": [step.rows for step, _ in pairs],
             "cost": [self.cost(step) for step, _ in pairs],
+            "spearman": [step.agreement.spearman for step, _ in pairs],
+            "spearman_low": [step.agreement.low for step, _ in pairs],
+            "spearman_high": [step.agreement.high for step, _ in pairs],
+            "ranking": [None if step is self.full else step.agreement.verdict for step, _ in pairs],
         }
-        for title, key in (("spearman", "spearman"), ("spearman_low", "low"), ("spearman_high", "high")):
-            about[title] = [getattr(step.agreement, key) for step, _ in pairs]
-        about["ranking"] = [None if step is self.full else step.agreement.verdict for step, _ in pairs]
         return about | columns_of([row for _, row in pairs])
 
     def printed(self) -> Printed:
@@ -323,7 +324,9 @@ def along_of(
 ) -> Along:
     """Compare the ranking at each budget in `answers` (lowest first) with the ranking at the highest budget."""
     full = answers[-1][2]
-    steps = tuple(AtBudget(*one, agreement_of(one[2], full, seed=seed)) for one in answers)
+    steps = tuple(
+        AtBudget(budget, rows, found, agreement_of(found, full, seed=seed)) for budget, rows, found in answers
+    )
     told = _few_notes(name, left_out, steps[-1].budget)
     most, left = max(step.rows for step in steps), steps[-1].rows
     if followed and left < ALL * most:  # only good trials may have reached the full budget
@@ -515,8 +518,8 @@ def widened(origin: Origin, observed: Observations, space: Space, name: str | No
     goals = [goal.column for goal in observed.goals]
     if None not in goals:
         request = replace(request, objective=goals[0] if len(goals) == 1 else goals)
-    ways, reading = [goal.direction for goal in observed.goals], replace(request.reading, pruned="last")
-    wide = replace(request, direction=ways, reading=reading)
+    directions = [goal.direction for goal in observed.goals]
+    wide = replace(request, direction=directions, reading=replace(request.reading, pruned="last"))
     records, wide = complete(replace(records, metadata=metadata), wide)
     names = [one for one in space if one != name]
     if not names:

@@ -126,9 +126,13 @@ class SearchPrior(NamedTable[ParameterPrior]):
     notes: tuple[Note, ...] = ()
 
     def to_dict(self) -> dict[str, list[Cell]]:
-        cells = [(row.name, row.mode, row.in_words(), row.size, len(row.studies)) for row in self.rows]
-        names = ("parameter", "best", "bulk", "size", "studies")
-        return {name: [line[i] for line in cells] for i, name in enumerate(names)}
+        return {
+            "parameter": [row.name for row in self.rows],
+            "best": [row.mode for row in self.rows],
+            "bulk": [row.in_words() for row in self.rows],
+            "size": [row.size for row in self.rows],
+            "studies": [len(row.studies) for row in self.rows],
+        }
 
     def printed(self) -> Printed:
         return [

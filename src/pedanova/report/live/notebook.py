@@ -47,9 +47,13 @@ class LiveWidget(anywidget.AnyWidget):
         self._session = session
         self._moving = False  # True while a change is being applied, to avoid loops
         start = session.start
-        page = draw_page({"facts": session.facts(live="message"), "answers": []})
-        asked = {"question": question_to_json(start, session.columns), "selection": box_of(start)}
-        super().__init__(page=page, height=height, wanted={"number": 0, "question": None}, **asked)
+        super().__init__(
+            page=draw_page({"facts": session.facts(live="message"), "answers": []}),
+            height=height,
+            wanted={"number": 0, "question": None},
+            question=question_to_json(start, session.columns),
+            selection=box_of(start),
+        )
         self.on_msg(self._heard)
 
     def importance(self, **options: Unpack[How]) -> Importances:

@@ -138,9 +138,15 @@ class Session:
         now = self._state
         _ = now.analysis.excerpt  # the sample of a large table is drawn before it is needed
         facts = page_facts(now.analysis, self.title, self.start)
-        about = {"live": live, "source": self.source, "version": now.version, "group": self.group}
-        about |= {"opening": opened_by(self.opening, now.analysis.objective), "watch": self.watcher is not None}
-        return facts | about | {"ask": can_be_asked(now.analysis)}
+        return facts | {
+            "live": live,
+            "source": self.source,
+            "version": now.version,
+            "group": self.group,
+            "opening": opened_by(self.opening, now.analysis.objective),
+            "watch": self.watcher is not None,
+            "ask": can_be_asked(now.analysis),
+        }
 
     def request(self, data: Any) -> PageRequest:
         return PageRequest.parse(data, self.columns, self.start)

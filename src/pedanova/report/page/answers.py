@@ -301,9 +301,15 @@ def plane(a: TrialData, question: Question, first: str, second: str) -> dict[str
 
 
 def plane_to_json(density: PairDensity) -> dict[str, Any]:
-    cells = {"first_cells": list(density.first_cells), "second_cells": list(density.second_cells)}
-    counts = {"target": density.target.tolist(), "region": density.region.tolist()}
-    return {"refused": None, "first": density.first, "second": density.second, **cells, **counts}
+    return {
+        "refused": None,
+        "first": density.first,
+        "second": density.second,
+        "first_cells": list(density.first_cells),
+        "second_cells": list(density.second_cells),
+        "target": density.target.tolist(),
+        "region": density.region.tolist(),
+    }
 
 
 @refusing
@@ -326,8 +332,13 @@ def space_to_json(reduced: ReducedSpace) -> dict[str, Any]:
         with suppress(PedanovaError):
             codes[tool] = export(reduced.space, form)
     rows = [
-        {"name": row.name, "advice": row.advice, "now": in_words(row.before), "suggested": row.suggested()}
-        | {"why": row.reason}
+        {
+            "name": row.name,
+            "advice": row.advice,
+            "now": in_words(row.before),
+            "suggested": row.suggested(),
+            "why": row.reason,
+        }
         for row in reduced.rows
     ]
     return {

@@ -113,13 +113,19 @@ def log_of_study(study: Any, trials: Iterable[Any]) -> StudyLog:
     directions = tuple(direction.name.lower() for direction in study.directions)
     if any(direction not in ("minimize", "maximize") for direction in directions):
         directions = ("minimize",) * len(directions)
-    logged = []
-    for trial in trials:
-        laws, given = trial.distributions, trial.params
-        params = {key: (law.to_internal_repr(given[key]), law) for key, law in laws.items()}
-        about = {"user": trial.user_attrs, "system": trial.system_attrs, "reports": trial.intermediate_values}
-        times = {"begin": trial.datetime_start, "end": trial.datetime_complete}
-        logged.append(LoggedTrial(state=trial.state.name, params=params, values=trial.values, **about, **times))
+    logged = [
+        LoggedTrial(
+            state=trial.state.name,
+            params={key: (law.to_internal_repr(trial.params[key]), law) for key, law in trial.distributions.items()},
+            values=trial.values,
+            reports=trial.intermediate_values,
+            user=trial.user_attrs,
+            system=trial.system_attrs,
+            begin=trial.datetime_start,
+            end=trial.datetime_complete,
+        )
+        for trial in trials
+    ]
     return log_of_trials(study.study_name, directions, logged, getattr(study, "metric_names", None) or ())
 
 

@@ -204,10 +204,13 @@ def s3_system(address: SplitResult) -> Any:
     host, scheme, region = server_of(address.geturl())
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or ""
     with plain_words(address.geturl()), spared_checksums():
-        server = {"region": region or (None if host else fs.resolve_s3_region(bucket)), "scheme": scheme}
-        tries = fs.AwsStandardS3RetryStrategy(max_attempts=3)
-        login = {"endpoint_override": host or None, "anonymous": user == "anonymous"}
-        return fs.S3FileSystem(**server, **login, retry_strategy=tries)
+        return fs.S3FileSystem(
+            region=region or (None if host else fs.resolve_s3_region(bucket)),
+            endpoint_override=host or None,
+            scheme=scheme,
+            anonymous=user == "anonymous",
+            retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=3),
+        )
 
 
 def server_of(place: str) -> tuple[str, str, str]:
