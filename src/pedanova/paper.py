@@ -66,7 +66,7 @@ def gamma_sets(tallies: Tallies, target: object, region: object = 1.0) -> list[C
     """
     wanted, base = Region.parse(target, "target"), Region.parse(region, "region")
     tally = next(iter(tallies.values()))
-    by_level = tally.rows_by_level()
+    by_level = tally.by_level
     inner, outer = tally.levels.find(wanted, by_level), tally.levels.find(base, by_level)
     check_nested(wanted, base, inner, outer, by_level)
     return from_tallies(tallies, inner, outer)

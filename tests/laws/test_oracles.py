@@ -47,7 +47,7 @@ class TestCounts:
         found = a.importance(0.1, **COUNTS)
         assert found.rows[0].n_target == 3
         assert any("3 of 10 rows" in note for note in found.notes)
-        by_level = a.data.tallies["x"].rows_by_level()
+        by_level = a.data.tallies["x"].by_level
         effective = dict(zip(a.data.levels.quantiles, a.data.levels.effective(by_level), strict=True))
         assert effective[as_part(0.1, "target")] == pytest.approx(0.3, abs=1e-15)
 

@@ -59,7 +59,7 @@ def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis
     codes = codes_of_levels(
         a.data.observations,
         a.data.levels,
-        *(a.data.levels.find(Region.parse(q, ""), a.data.tallies["x0"].rows_by_level()) for q in (0.2, 0.7)),
+        *(a.data.levels.find(Region.parse(q, ""), a.data.tallies["x0"].by_level) for q in (0.2, 0.7)),
         threads=1,
     )
     return a, codes, groups_of(contrasts, cells)

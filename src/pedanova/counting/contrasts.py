@@ -197,7 +197,7 @@ def slices_of(
     equal, only the strictest is kept, and the quantiles of the others are returned as a second list.
     """
     tally = next(iter(tallies.values()))
-    levels, by_level = tally.levels, tally.rows_by_level()
+    levels, by_level = tally.levels, tally.by_level
     outer = levels.find(base, by_level)
     region, total = int(by_level[slice(*outer)].sum()), max(1, int(by_level.sum()))
     slices: list[Slice] = []

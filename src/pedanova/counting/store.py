@@ -204,7 +204,7 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
 def decode_moments(levels: Levels, tallies: Mapping[str, Tally], block: NDArray[Any]) -> Moments:
     """Read the moments of the objective, and check that they are possible: (Σd)² ≤ rows · Σd², up to rounding."""
     sums, squares = block.astype(np.float64)
-    rows = next(iter(tallies.values())).rows_by_level()
+    rows = next(iter(tallies.values())).by_level
     with np.errstate(invalid="ignore", over="ignore"):
         finite = np.isfinite(squares)
         possible = np.abs(sums) <= np.sqrt(rows * (squares + rows * TINY)) * (1 + 1e-6)
@@ -219,5 +219,5 @@ def check_counts(tallies: Mapping[str, Tally]) -> None:
     for name, tally in tallies.items():
         if tally.counts.min() < 0 or tally.counts.max() > 2**53:
             raise FormatError(f"has impossible counts of {name!r}")
-        if not np.array_equal(tally.rows_by_level(), first.rows_by_level()):
+        if not np.array_equal(tally.by_level, first.by_level):
             raise FormatError(f"has different numbers of rows for {name!r} and {first.name!r}")

@@ -154,7 +154,7 @@ class Tally:
 
     @property
     def rows(self) -> int:
-        return int(self._kept[0].sum())
+        return int(self.by_level.sum())
 
     def between(self, first: int, last: int) -> NDArray[np.int64]:
         """The number of rows in each cell, counting only the levels from `first` up to, but not including, `last`."""
@@ -203,8 +203,12 @@ class Tally:
             missing, outside = self.by_cell[self.grid.missing :]
         return int(missing), int(outside)
 
-    def rows_by_level(self) -> NDArray[np.int64]:
-        return np.asarray(self.counts.sum(axis=1))
+    @cached_property
+    def by_level(self) -> NDArray[np.int64]:
+        """The number of rows in each level (read-only)."""
+        total = np.asarray(self.counts.sum(axis=1))
+        total.flags.writeable = False
+        return total
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):

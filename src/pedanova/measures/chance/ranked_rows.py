@@ -229,6 +229,7 @@ class Grouping:
 
     hot: NDArray[np.float32]  # (rows, groups of all)
     starts: NDArray[np.int64]  # (parameters,) first group of each
+    rows: Reals  # (groups of all,) the number of rows in each
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -332,20 +333,20 @@ def grouping(codes: NDArray[np.int64], sizes: Sequence[int]) -> Grouping:
     starts = np.cumsum([0, *sizes[:-1]])
     hot = np.zeros((len(codes), sum(sizes)), dtype=np.float32)
     hot[np.arange(len(codes))[:, None], codes + starts] = 1.0
-    return Grouping(hot, starts)
+    return Grouping(hot, starts, (np.ones(len(hot), dtype=np.float32) @ hot).astype(np.float64))  # small and so exact
 
 
 def association(of: Grouping, by: Grouping) -> Reals:
     """(of, by) How well the second grouping predicts the first: Goodman and Kruskal's τ, corrected for chance."""
-    rows, ends, totals = len(of.hot), np.append(of.starts, of.hot.shape[1]), by.hot.sum(axis=0, dtype=np.float64)
+    rows, ends = len(of.hot), np.append(of.starts, of.hot.shape[1])
     met = np.empty((len(of.starts), len(by.starts)))
     for first in range(0, len(met), AT_ONCE):  # in parts, to limit memory
         some = slice(first, first + AT_ONCE)
         cells = slice(ends[some][0], ends[1:][some][-1])
         counts = (of.hot[:, cells].T @ by.hot).astype(np.float64)  # small counts are exact in single precision
-        own = np.add.reduceat(counts**2 / totals, of.starts[some] - cells.start, axis=0)
+        own = np.add.reduceat(counts**2 / by.rows, of.starts[some] - cells.start, axis=0)
         met[some] = np.add.reduceat(own, by.starts, axis=1) / rows
-    blind = np.add.reduceat(of.hot.mean(axis=0, dtype=np.float64) ** 2, of.starts)[:, None]
+    blind = np.add.reduceat((of.rows / rows) ** 2, of.starts)[:, None]
     spread = np.maximum(1.0 - blind, 1e-12)
     raw = np.where(blind < 1.0 - 1e-12, (met - blind) / spread, 0.0)
     chance = (by.sizes - 1) / max(1, rows - 1)

@@ -405,7 +405,7 @@ class TrialData:
             end = ranks.range_of(best, self.levels.direction, of_space=True)[1]
             return self.levels.sign * ranks.value_of(end), ranks.rows_of(end)
         levels, tallies = self.cut_at(best)
-        by_level = first(tallies).rows_by_level()
+        by_level = first(tallies).by_level
         _, last = levels.find(best, by_level)
         return float(levels.thresholds[last - 1]), int(by_level[:last].sum())
 
@@ -421,7 +421,7 @@ class TrialData:
     def find(self, wanted: Region, base: Region) -> tuple[Tallies, Range, Range]:
         """Tallies with thresholds at the ends of target and region; then the levels of the target and of the region."""
         levels, tallies = self.cut_at(wanted, base)
-        by_level = first(tallies).rows_by_level()
+        by_level = first(tallies).by_level
         inner, outer = levels.find(wanted, by_level), levels.find(base, by_level)
         check_nested(wanted, base, inner, outer, by_level)
         return tallies, inner, outer
@@ -430,8 +430,6 @@ class TrialData:
         """Levels and tallies with thresholds at the ends of the regions; rows are counted again if needed."""
         source = self._source
         if source is None or self.has_counts_for(*regions):  # without a source, `find` raises an error
-            for region in regions:
-                self.levels.find(region, first(self.tallies).rows_by_level())
             return self.levels, self.tallies
         cuts = frozenset(cut for region in regions for cut in region.cuts(self.levels.direction) if cut)
         size = sum(16 * tally.size for tally in self.tallies.values())
@@ -439,7 +437,7 @@ class TrialData:
 
     def has_counts_for(self, *bands: Region) -> bool:
         """Whether all given regions end at thresholds that were counted."""
-        by_level = first(self.tallies).rows_by_level()
+        by_level = first(self.tallies).by_level
         try:
             for band in bands:
                 self.levels.find(band, by_level)

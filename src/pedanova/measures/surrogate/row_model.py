@@ -135,7 +135,7 @@ class RowModel:
         every = self.sampled_from or inside
         if few.draws is not None:  # from each configuration, all rows are in the sample
             pairs = pairs_of(few.draws, few.weights) - inside
-            again = is_excess(pairs, coincidence(few, every) * inside * every)
+            again = pairs > 0 and is_excess(pairs, coincidence(few, every) * inside * every)
         else:
             again = count < inside and has_excess_repeats(configurations_of(rows))
         many, same = (round(one * every / inside) for one in (count, same))

@@ -215,7 +215,7 @@ def reached_by(a: TrialData) -> list[list[float | None]]:
 
 def spaced(a: TrialData) -> list[tuple[float, float]]:
     """Pairs (objective, fraction of rows that reach it); each pair adds at least `LEAST_APART` rows."""
-    by_level = next(iter(a.tallies.values())).rows_by_level()
+    by_level = next(iter(a.tallies.values())).by_level
     thresholds = a.levels.thresholds[list(a.levels.index)]
     points: list[tuple[float, float]] = []
     last = 0.0
