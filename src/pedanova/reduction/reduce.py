@@ -20,14 +20,15 @@ from pedanova.data.observations import Observations
 from pedanova.data.regions import Region, RowSet
 from pedanova.data.trials import sampled
 from pedanova.errors import Arg, QueryError
-from pedanova.measures.advice.advise import best_of
+from pedanova.measures.advice.advise import best_of, in_space_order
 from pedanova.measures.chance.ranked_rows import arranged
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import NEVER
 from pedanova.measures.question import LEAST_TO_REDUCE, Question
-from pedanova.measures.questions.failures import Success, success_of
+from pedanova.measures.questions.failures import Success, failures_in, success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import ResolvedQuestion, objection_to
+from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings
 from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
 from pedanova.reduction.box import Axis, Box, Cloud, at_least, axis_of, smallest_box
 from pedanova.reduction.domains import beyond, shrunk, widened
@@ -41,7 +42,6 @@ KEEP = 0.9  # the part of the best points that stays
 BEST = 10  # the best points are the best tenth of the target
 LEAST_POINTS, LEAST_BEST = 20, 50  # the fewest best points of a sample, and the fewest best rows if there is no model
 MOST_ROWS, VOLUME_POINTS = 10_000, 4093  # rows that the best rows are compared with, and points that measure a volume
-EVEN_CHANCE = 0.5  # points with a lower chance of success count as failures
 ROW_BY_ROW = "the bounds differ from row to row, so they are not changed"
 PILED = 1.5  # density of the best points in the outermost tenth from which a wider range is worth trying
 
@@ -92,12 +92,19 @@ def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, wid
         verdicts = tuple(unchanged(name, "keep", ROW_BY_ROW, one) for name, one in space.items())
         return ReducedSpace(verdicts, None, words[0], float(keep), (*notes, *remarks))
     with one_thread():
-        some = sampled(np.flatnonzero(counted), MOST_ROWS, question.seed)
-        rows = cells_at(observed, space, some)
+        failing = failures_in(data, same_space=True)
+        tried = observed if failing is None else failing.observed()  # also the trials that failed
+        some = sampled(np.flatnonzero(counted_rows(tried, data.levels.nan)), MOST_ROWS, question.seed)
+        rows = cells_at(tried, space, some)
         if samples is None:
             search = search_in_rows(observed, axes, rows, wanted, reached)
         else:
-            search = search_in_samples(samples, axes, rows, wanted, data.direction, success_of(data))
+            orders, cells = samples.order.astype(np.int64), {name: samples.cells(name) for name in space}
+            success, process = success_of(data), None if query.model is None else query.model.process(question.seed)
+            if success is not None and process is not None:
+                cells = points_in(space, rows, count=len(samples))
+                orders = orders_with_failures(process, success, in_space_order(space, cells), samples.draws)
+            search = search_in_samples(samples, orders, placed(axes, cells), axes, rows, wanted, data.direction)
         if not data.levels.several and isinstance(wanted, Region) and wanted.cuts(observed.direction)[0] is None:
             held = held_inside(data, observed, axes, question.seed)
             search = replace(search, cloud=replace(search.cloud, held=held))
@@ -138,25 +145,29 @@ def placed(axes: Mapping[str, Axis], cells: Mapping[str, Cells]) -> NDArray[np.i
     return np.stack([axis.slice_of[cells[name]] for name, axis in axes.items()], axis=1)
 
 
+def orders_with_failures(process: ObjectiveModel, success: Success, points: Settings, draws: int) -> Rows:
+    """(draws, points) The points from best to worst in posterior samples; points that fail in a sample are the worst.
+
+    The points are spread over the whole space, also where no trial succeeded.
+    """
+    drawn = process.draw(points, draws, np.random.default_rng(0xFA2))
+    drawn[success.drawn_fails(points, draws)] = np.inf
+    return np.argsort(drawn, axis=1, kind="stable")
+
+
 def search_in_samples(
     samples: PosteriorSamples,
+    orders: Rows,
+    every: NDArray[np.int16],
     axes: Mapping[str, Axis],
     rows: Mapping[str, Cells],
     target: Region | RowSet,
     way: Any,
-    success: Success | None,
 ) -> Search:
     """The best points of every posterior sample; a quantile refers to the space.
 
-    If trials failed, points that probably fail are left out before the best points are chosen.
+    `orders` (draws, points) has the points from best to worst, `every` (points, parameters) their slices.
     """
-    orders = samples.order.astype(np.int64)
-    if success is not None:
-        settings = np.stack([samples.cells(name) for name in samples.space], axis=1).astype(np.int32)
-        fails = success.chance(settings) < EVEN_CHANCE
-        if 0 < fails.sum() < len(fails):
-            later = np.argsort(fails[orders], axis=1, kind="stable")  # points that fail are the worst
-            orders = np.take_along_axis(orders, later, axis=1)
     first, last = 0, len(samples)
     if isinstance(target, Region):
         first, last = samples.ends(samples.ranks.range_of(target, way))
@@ -167,7 +178,6 @@ def search_in_samples(
     chosen, places = np.unique(orders[:, first:last], return_inverse=True)
     weights = np.zeros((len(chosen), samples.draws))
     weights[places.reshape(samples.draws, -1), np.arange(samples.draws)[:, None]] = 1.0 / (last - first)
-    every = placed(axes, {name: samples.cells(name) for name in axes})
     words = f"the best {short(100 * last / len(samples), 2)} % of the space" if first == 0 else f"{target} of the space"
     parents = {parent for parameter in samples.space.values() for parent in parents_of(parameter)} & set(axes)
     # Where a parameter exists only for some values of another, few rows say little about all of its own values.
@@ -206,12 +216,17 @@ def evidence_of(search: Search, box: Box, observed: Observations, reached: Rows,
     else:
         kept = proportion_of(box.kept, len(cloud.best))
     cut = {name: axes[name] for name in box.left}
-    arrangement = arranged(search.space, search.rows, np.zeros(len(next(iter(search.rows.values()))), dtype=np.int64))
-    points = arrangement.cells(even_points(arrangement, arrangement.places(search.rows), count=VOLUME_POINTS))
+    points = points_in(search.space, search.rows, count=VOLUME_POINTS)
     inside = float(box.holds(cut, placed(cut, cells_at(observed, cut, reached))).mean())
     volume = float(box.holds(cut, placed(cut, points)).mean())
     enrichment = box.kept / max(float(box.holds(axes, cloud.every).mean()), 1e-12)
     return Evidence(kept, inside, volume, enrichment, rows, search.estimator, search.best)
+
+
+def points_in(space: Space, rows: Mapping[str, Cells], *, count: int) -> dict[str, Cells]:
+    """By parameter, the cells of points spread evenly over the space; `rows` say where conditional ones have values."""
+    arrangement = arranged(space, rows, np.zeros(len(next(iter(rows.values()))), dtype=np.int64))
+    return arrangement.cells(even_points(arrangement, arrangement.places(rows), count=count))
 
 
 def proportion_of(part: float, total: int) -> Proportion:

@@ -12,6 +12,7 @@ import pytest
 import pedanova as pa
 from pedanova.cli.program import main
 from pedanova.errors import QueryError
+from pedanova.space.parameters import values_of
 
 SPACE = {
     "lr": pa.Float(1e-5, 1, log=True),
@@ -48,6 +49,34 @@ def test_few_proposals_fail_and_chances_are_calibrated(seed: int) -> None:
         assert any(f"{failed} of 80 trials fail, mostly at lr" in note for note in proposed.notes)
     gains = a.gains()
     assert np.isfinite(loss_of({name: np.array([gains.best[name]]) for name in SPACE})).all()
+
+
+@pytest.mark.parametrize("estimator", ["surrogate", "counts"])
+def test_what_fails_is_cut_off_and_the_best_that_succeeds_stays(estimator: str) -> None:
+    table = draw(3000 if estimator == "counts" else 80, 0)
+    small = pa.analyze(table, loss_of(table), space=SPACE).reduce(estimator=estimator)
+    every = draw(20_000, 5)
+    loss, ends = loss_of(every), small.space["lr"]
+    inside = np.all(
+        [(one.low <= every[n]) & (every[n] <= one.high) for n, one in small.space.items() if n != "kind"], 0
+    )
+    inside &= np.isin(every["kind"], values_of(small.space["kind"]))
+    best = loss <= np.quantile(loss[~np.isnan(loss)], 0.01)
+    assert ends.high < 0.5  # everything above 0.08 fails
+    assert inside[best].mean() > 0.7
+    assert small.evidence is not None
+    assert small.evidence.volume == pytest.approx(inside.mean(), abs=0.03)
+
+
+def test_trials_that_fail_are_no_improvement() -> None:
+    table = draw(80, 3)
+    loss = loss_of(table)
+    counted = pa.analyze(table, loss, space=SPACE).needed().stop.better
+    succeeded = {name: column[~np.isnan(loss)] for name, column in table.items()}
+    ignored = pa.analyze(succeeded, loss[~np.isnan(loss)], space=SPACE).needed().stop.better
+    assert counted is not None
+    assert ignored is not None
+    assert counted < 0.6 * ignored
 
 
 def test_what_causes_failure_is_ranked() -> None:

@@ -46,7 +46,7 @@ from pedanova.measures.advice.next_trials import (
 from pedanova.measures.importance import Importance, Importances
 from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
-from pedanova.measures.questions.failures import Success, failure_notes, success_of
+from pedanova.measures.questions.failures import EVEN_CHANCE, Success, failure_notes, success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import MANY_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
@@ -435,7 +435,9 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
     if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
         return advise(rows, None, 0.0)
     known = model.objective(seed)
-    return advise(rows, None, 0.0) if known is None else advise(rows, *may_improve(model, known, seed))
+    return (
+        advise(rows, None, 0.0) if known is None else advise(rows, *may_improve(model, known, success_of(data), seed))
+    )
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
@@ -446,20 +448,24 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
     return str(advice) if advice.settled else ""
 
 
-def may_improve(model: RowModel, known: KnownObjective, seed: int) -> tuple[float, float]:
+def may_improve(model: RowModel, known: KnownObjective, success: Success | None, seed: int) -> tuple[float, float]:
     """How much further trials may improve the best value, and the distance between the best and a typical value.
 
-    Twenty trials of a good sampler are simulated by those with the best predictions, `SIMULATED` trials near the best
-    trials, and as many anywhere. The improvement is the 95 % quantile over posterior samples. A typical value is the
-    median of the predicted objective over the space.
+    Twenty trials of a good sampler are simulated by those with the best predictions among those that probably succeed,
+    `SIMULATED` trials near the best trials, and as many anywhere. A trial that fails improves nothing. The improvement
+    is the 95 % quantile over posterior samples. A typical value is the median of the predicted objective.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)
     near = neighbours(rules, np.repeat(run[:NEAR_ROWS], 4, axis=0), rng)
     every = np.concatenate([near, points])
-    likely = every[np.argsort(known.middle(every), kind="stable")[:FURTHER]]
+    middle, chances = known.middle(every), np.ones(len(every)) if success is None else success.chance(every)
+    likely = every[np.argsort(np.where(chances < EVEN_CHANCE, np.inf, middle), kind="stable")[:FURTHER]]
     later = np.concatenate([likely, *(part[rng.permutation(len(part))[:SIMULATED]] for part in (near, points))])
     best = float(model.few.signed.min())
-    better = best - known.observe(later, DRAWS, rng).min(axis=1)
+    results = known.observe(later, DRAWS, rng)
+    if success is not None:
+        results[rng.random(results.shape) >= success.chance(later)] = np.inf
+    better = best - results.min(axis=1)
     usual = float(np.median(known.middle(points)))
     return max(0.0, float(np.quantile(better, 0.95))), max(0.0, usual - best)

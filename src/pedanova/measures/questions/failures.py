@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pedanova.base.notes import Note
+from pedanova.data.column import Mask
 from pedanova.data.objectives import Goal
 from pedanova.data.prepare import prepare
 from pedanova.data.regions import LEAST_TARGET, Region
@@ -26,6 +28,7 @@ from pedanova.space.grid import Reals
 FAILED = "failed"  # the target that contains the failed trials
 FEWEST = 3  # failed trials, and others, from which the chance of success is estimated
 MOST_NAMED = 2  # parameters that a note names
+EVEN_CHANCE = 0.5  # a configuration with a lower chance of success counts as a failure
 EVERY_FAILED = Region("value", 1.0, None)
 
 
@@ -79,6 +82,13 @@ class Success:
         found = process.jointly(self.model.embed(settings))
         deviation = np.sqrt(found.variance + process.noise * process.scale + 1e-9)
         return np.asarray(normal_below((found.mean - (scores[0] + scores[-1]) / 2.0) / deviation))
+
+    def drawn_fails(self, settings: Settings, draws: int) -> Mask:
+        """(draws, configurations) Which configurations fail in posterior samples: the border is not known exactly."""
+        scores = self.model.curve.scores
+        pairs = 2 * math.ceil(draws / 2)
+        drawn = self.model.process.draw(self.model.configured(settings), pairs, np.random.default_rng(0xFA1))[:draws]
+        return np.asarray(drawn < (scores[0] + scores[-1]) / 2.0)
 
 
 @dataclass(frozen=True, slots=True)

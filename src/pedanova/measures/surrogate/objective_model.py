@@ -87,9 +87,9 @@ class ObjectiveModel:
     members: tuple[tuple[Posterior, ScoreCurve], ...] = ()  # for posterior samples
 
     def embed(self, settings: Settings) -> Embedding:
-        return self._configured(settings).take(slice(None))
+        return self.configured(settings).take(slice(None))
 
-    def _configured(self, settings: Settings) -> Configured:
+    def configured(self, settings: Settings) -> Configured:
         cells = {name: settings[:, j] for j, name in enumerate(self.arrangement.space)}
         return Configured(self.layout, self.arrangement.places(cells))
 
@@ -102,7 +102,7 @@ class ObjectiveModel:
         return self._drawn(settings, draws, rng, noise=1.0)
 
     def _drawn(self, settings: Settings, draws: int, rng: np.random.Generator, *, noise: float) -> Reals:
-        points, members = self._configured(settings), self.members or ((self.process, self.curve),)
+        points, members = self.configured(settings), self.members or ((self.process, self.curve),)
         each = 2 * math.ceil(draws / len(members) / 2)  # samples are pairs around the mean
         drawn = []
         for process, curve in members:
