@@ -1,7 +1,7 @@
 """How many more trials are needed, and whether to stop.
 
-With n trials, the width of an interval is about proportional to n^-0.5. The powers n^-0.6 and n^-0.4 give a lower and
-an upper bound of the number of trials.
+With n trials, the width of an interval is about proportional to n^-0.4. The powers n^-0.8 and n^-0.25 give a lower and
+an upper bound of the number of trials: from 100 to 800 trials, 80 % of wide intervals lie between them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pedanova.measures.clear import chance_of_first, deviation_of, rough
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import Importance
 
-RATE, SLOW, FAST = 0.5, 0.4, 0.6  # powers of the number of trials by which intervals become narrower
+RATE, SLOW, FAST = 0.4, 0.25, 0.8  # powers of the number of trials by which intervals become narrower
 SOME = 1.28  # standard deviations of an 80 % interval for the difference of two shares
 FIRST_STAYS = 0.95  # the probability at which the first place counts as settled
 NEGLIGIBLE = 0.02  # part of the distance from a typical to the best configuration
