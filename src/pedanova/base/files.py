@@ -80,7 +80,7 @@ def _replace(file: Path, content: bytes) -> None:
             partial.chmod(file.stat().st_mode & 0o777)
         partial.replace(file)
         sync_folder(file.parent)
-    except BaseException:
+    except BaseException:  # also after Ctrl-C, no part of a file stays
         with suppress(OSError):
             partial.unlink()
         raise

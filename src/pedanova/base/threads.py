@@ -155,7 +155,7 @@ class ResultCache:
         try:
             value = make()
             one.size = max(200, (size or size_of)(value))
-        except BaseException as error:
+        except BaseException as error:  # raised in all threads that wait for the result
             self._settle(number, key, one, failed=True)
             future.set_exception(error)
             raise

@@ -189,8 +189,16 @@ def decode_levels(header: Mapping[str, Any], thresholds: NDArray[Any]) -> Levels
         raise FormatError(f"has an invalid header: direction {direction!r}, NaN policy {nan!r}")
     quantiles = tuple(Fraction(*part) for part in header["quantiles"])
     index = tuple(map(operator.index, header["index"]))
-    facts = [bool(header[name]) for name in ("complete", "own", "several")]
-    levels = Levels(direction, nan, thresholds.astype(np.float64), quantiles, index, *facts)
+    levels = Levels(
+        direction=direction,
+        nan=nan,
+        thresholds=thresholds.astype(np.float64),
+        quantiles=quantiles,
+        index=index,
+        complete=bool(header["complete"]),
+        own=bool(header["own"]),
+        several=bool(header["several"]),
+    )
     signed = levels.sign * levels.thresholds
     rising = bool(np.all(np.diff(signed[:-1]) > 0)) and bool(np.all(signed[:-1] < math.inf))
     if not rising or signed[-1] != math.inf or len(index) != len(quantiles):

@@ -206,10 +206,19 @@ def densities_of(
         rows = base[block.cells] if few else wanted[block.cells]
         widths.append(width_in(block, smoothing, rows, base[block.cells]))
     target, region, uniform = (smoothed(parts, grid, widths) for parts in (_raw(wanted), _raw(base), grid.prior))
-    missing = 1.0 - float(wanted.sum() / contrast.target.sum()), 1.0 - float(base.sum() / contrast.region.sum())
-    basis = Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths))
-    parts = target, region, uniform
-    return Densities(contrast.name, *parts, grid.edges, max(widths), *missing, grid.parameter, basis, words)
+    return Densities(
+        name=contrast.name,
+        target=target,
+        region=region,
+        uniform=uniform,
+        edges=grid.edges,
+        bandwidth=max(widths),
+        missing_target=1.0 - float(wanted.sum() / contrast.target.sum()),
+        missing_region=1.0 - float(base.sum() / contrast.region.sum()),
+        parameter=grid.parameter,
+        basis=Basis(wanted, base, (float(wanted.sum()), float(base.sum())), tuple(widths)),
+        words=words,
+    )
 
 
 def smoothed(parts: Reals, grid: Grid, widths: Sequence[float]) -> Reals:
@@ -276,12 +285,14 @@ def parts_in(density: Densities, bins: Bins, baseline: Baseline) -> Parts:
     else:
         target, region, uniform = (bins.gather(p) for p in (density.target, density.region, density.uniform))
     of_region = baseline == "region"
-    base, blocks = region if of_region else uniform, None if bins.apart else grid.blocks
-    cells = base
-    if not bins.apart:
+    base = region if of_region else uniform
+    if bins.apart:
+        low, high = chance_band(bins, base, base, None, basis, of_region=of_region)
+    else:
         region_parts = density.region if basis.modelled else _raw(basis.region)
         cells = region_parts if of_region else grid.prior / max(float(grid.prior.sum()), 1e-300)
-    return Parts(target, region, uniform, *chance_band(bins, base, cells, blocks, basis, of_region=of_region))
+        low, high = chance_band(bins, base, cells, grid.blocks, basis, of_region=of_region)
+    return Parts(target=target, region=region, uniform=uniform, low=low, high=high)
 
 
 def drawing_of(density: Densities, bins: Bins, baseline: Baseline) -> Drawing:

@@ -14,7 +14,7 @@ each region; then a fit to another target takes only matrix products.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb, hypot, isqrt, sqrt
 from numbers import Integral
@@ -310,8 +310,21 @@ def measure_pairs(
         least = interaction[i] - NORMAL * hypot(off, LEAST_DEVIATION)
         low = low_of(least, float(interaction[i]), float(p[i])) if clear else 0.0
         high = np.clip(interaction[i] + left[i] + NORMAL * hypot(off, LEAST_DEVIATION, left[i] / 2.0), 0.0, 1.0)
-        columns = (column[i] for column in (interaction, closed, added, overlap, first, second, p, adjusted))
-        rows.append(Interaction(names, *map(float, (*columns, low, high))))
+        rows.append(
+            Interaction(
+                names=names,
+                interaction=float(interaction[i]),
+                closed=float(closed[i]),
+                additive=float(added[i]),
+                redundancy=float(overlap[i]),
+                first_share=float(first[i]),
+                second_share=float(second[i]),
+                p_value=float(p[i]),
+                p_adjusted=float(adjusted[i]),
+                low=float(low),
+                high=float(high),
+            )
+        )
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 
@@ -376,7 +389,7 @@ def measure_sets(
     )
     most = max(999, 40 * len(sets) - 1)  # so the smallest p-value can pass the adjustment
 
-    def measure(place: int) -> tuple[float, float, float, float, bool]:
+    def measure(place: int) -> tuple[Interaction, bool]:
         design = set_design(cells, region[place])
         own = design if shown is tally else set_design(cells, others[1][place])
         closed, lower = (float(part) for part in set_shares(own, others[0][place][own.full]))
@@ -389,13 +402,23 @@ def measure_sets(
         random = np.random.Generator(np.random.PCG64([seed, place]))
         varies = all(len(np.unique(axis[design.full])) > 1 for axis in cells)
         p = set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
-        return interaction, closed, lower, p, varies
+        row = Interaction(
+            names=sets[place],
+            interaction=interaction,
+            closed=closed,
+            additive=lower,
+            redundancy=None,
+            first_share=None,
+            second_share=None,
+            p_value=p,
+            p_adjusted=p,
+        )
+        return row, varies
 
     with one_thread():  # for linear algebra, because the sets are spread over the other threads
         measured = spread(measure, range(len(sets)), threads=threads)
-    adjusted = holm([row[3] for row in measured], np.array([row[4] for row in measured]))
-    each = zip(sets, measured, adjusted, strict=True)
-    rows = [Interaction(names, *row[:3], None, None, None, row[3], float(p)) for names, row, p in each]
+    adjusted = holm([row.p_value for row, _ in measured], np.array([varies for _, varies in measured]))
+    rows = [replace(row, p_adjusted=float(p)) for (row, _), p in zip(measured, adjusted, strict=True)]
     return tuple(sorted(rows, key=lambda row: -row.interaction))
 
 

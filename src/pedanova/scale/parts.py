@@ -190,14 +190,14 @@ class FirstLook:
     def add(self, other: FirstLook) -> FirstLook:
         both = None if self.values is None or other.values is None else [*self.values, *other.values]
         return FirstLook(
-            self.rows + other.rows,
-            self.kept + other.kept,
-            self.single and other.single,
-            other.window,
-            self.counts + other.counts,
-            added([*self.notes, *other.notes]),
-            other.most,
-            both if both is not None and sum(values.nbytes for values in both) <= other.most else None,
+            rows=self.rows + other.rows,
+            kept=self.kept + other.kept,
+            single=self.single and other.single,
+            window=other.window,
+            counts=self.counts + other.counts,
+            notes=added([*self.notes, *other.notes]),
+            most=other.most,
+            values=both if both is not None and sum(values.nbytes for values in both) <= other.most else None,
         )
 
     @classmethod

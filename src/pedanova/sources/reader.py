@@ -13,7 +13,7 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError
+from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.tables.text import first_bytes
 from pedanova.sources.tables.text import read_text as read_utf8
 from pedanova.space.values import shown
@@ -41,8 +41,8 @@ class Kind:
     def fits(self, source: object) -> bool:
         try:
             return self.matches(source)
-        except Exception:  # no permission, a damaged file, or an error in a foreign object
-            return False
+        except (PedanovaError, OSError, LookupError, TypeError, AttributeError, ValueError, RecursionError):
+            return False  # no permission, or a damaged file
 
 
 def choose(

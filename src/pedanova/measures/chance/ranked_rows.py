@@ -102,9 +102,16 @@ def ranked_rows(space: Space, few: FewRows) -> RankedRows:
     order = np.argsort(few.signed)
     if len(starts_of(few.signed[order])) < len(order):  # rare, and sorting by three columns is slow
         order = np.lexsort((np.zeros(len(few.rows)) if trials is None else trials, keys, few.signed))
-    columns = places[order], keys[order], few.signed[order], few.rows[order]
-    own = None if trials is None else trials[order]
-    return RankedRows(arrangement, *columns, own, few.weights[order], few.designed)
+    return RankedRows(
+        arrangement=arrangement,
+        places=places[order],
+        keys=keys[order],
+        signed=few.signed[order],
+        rows=few.rows[order],
+        trials=None if trials is None else trials[order],
+        weights=few.weights[order],
+        designed=few.designed,
+    )
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
@@ -115,8 +122,13 @@ def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrang
     levels = codes_of(ranks)[0]
     numbers = {name: numbered(orders[name][cells[name]], levels) for name in varying}
     names = (*sorted(varying, key=lambda name: (numbers[name], name)), *sorted(set(space) - set(varying)))
-    columns = tuple(orders[name] for name in names), tuple(grids[name] for name in names)
-    return Arrangement(space, names, len(varying), *columns)
+    return Arrangement(
+        space=space,
+        names=names,
+        varying=len(varying),
+        orders=tuple(orders[name] for name in names),
+        grids=tuple(grids[name] for name in names),
+    )
 
 
 def numbered(places: Places, levels: Indices) -> int:

@@ -368,15 +368,23 @@ def pooled_rows(matrix: Matrix, ranks: pooling.RankTest | None) -> tuple[PooledS
         if not known.any():
             continue
         mean = pooling.pooled(matrix.shares[known, j], matrix.variances[known, j])
-        first = float(np.mean(matrix.ranks[known, j] <= FIRST))
-        off, ends = max(FINEST, ALIKE * abs(mean.value)), (mean.low, mean.high)
-        if mean.low is not None and mean.high is not None:  # a model may make the same error in all studies
+        off, low, high = max(FINEST, ALIKE * abs(mean.value)), mean.low, mean.high
+        if low is not None and high is not None:  # a model may make the same error in all studies
             below, above = matrix.common[:, j]
-            ends = (
-                min(mean.low - off, mean.value - math.hypot(mean.value - mean.low, below)),
-                max(mean.high + off, mean.value + math.hypot(mean.high - mean.value, above)),
+            low = min(low - off, mean.value - math.hypot(mean.value - low, below))
+            high = max(high + off, mean.value + math.hypot(high - mean.value, above))
+        rows.append(
+            PooledShare(
+                name=name,
+                share=mean.value,
+                low=low,
+                high=high,
+                spread=mean.spread,
+                rank=mean_ranks.get(name),
+                first=float(np.mean(matrix.ranks[known, j] <= FIRST)),
+                studies=int(known.sum()),
             )
-        rows.append(PooledShare(name, mean.value, *ends, mean.spread, mean_ranks.get(name), first, int(known.sum())))
+        )
     return tuple(sorted(rows, key=lambda row: -row.share))
 
 

@@ -330,12 +330,21 @@ def recovered(one: Importance, two: Importance) -> Difference:
     necessary.
     """
     gap = one.share - two.share
-    ends: Ends = (None, None)
+    low = high = None
     if one.low is not None and one.high is not None and two.low is not None and two.high is not None:
-        down = math.hypot(max(0.0, one.share - one.low), max(0.0, two.high - two.share))
-        up = math.hypot(max(0.0, one.high - one.share), max(0.0, two.share - two.low))
-        ends = gap - down, gap + up
-    return Difference(one.name, one.share, two.share, gap, *ends, one.ratio, two.ratio, one.ratio - two.ratio)
+        low = gap - math.hypot(max(0.0, one.share - one.low), max(0.0, two.high - two.share))
+        high = gap + math.hypot(max(0.0, one.high - one.share), max(0.0, two.share - two.low))
+    return Difference(
+        name=one.name,
+        share=one.share,
+        other=two.share,
+        difference=gap,
+        low=low,
+        high=high,
+        ratio=one.ratio,
+        other_ratio=two.ratio,
+        ratio_difference=one.ratio - two.ratio,
+    )
 
 
 def clearest_first(rows: Iterable[Difference]) -> tuple[Difference, ...]:

@@ -202,7 +202,7 @@ async def in_thread(work: Callable[[], Value]) -> Value:
         value, failure = None, None
         try:
             value = work()
-        except BaseException as error:
+        except BaseException as error:  # raised in the coroutine that waits for the result
             failure = error
         with suppress(RuntimeError):  # the event loop has ended
             loop.call_soon_threadsafe(settle, value, failure)

@@ -17,7 +17,7 @@ from pedanova.data.records import Records
 from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.scans.objects import ObjectFile, retried, without_secrets
 from pedanova.sources.tables.files import check_errno, is_stream
-from pedanova.sources.tables.frames import read_frame
+from pedanova.sources.tables.frames import engine_errors, read_frame
 from pedanova.sources.tables.text import MISSING, arrow_conversion, arrow_parsing, layout_of, parse_text
 
 ROWS = 1 << 20  # rows of a batch: enough to be fast, few enough for any machine
@@ -256,7 +256,7 @@ def is_ibis(data: object) -> bool:
 
 def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
     """The column names and number of rows of a lazy frame or relation; most engines find both without a full read."""
-    with plan_complaints(plan):
+    with engine_errors(plan):
         if hasattr(plan, "collect_schema"):
             rows = plan.select(sys.modules["polars"].len()).collect().item()
             return tuple(plan.collect_schema().names()), int(rows)
@@ -265,7 +265,7 @@ def plan_size(plan: Any) -> tuple[tuple[str, ...], int]:
 
 
 def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
-    with plan_complaints(plan):
+    with engine_errors(plan):
         size = batch_rows(len(names))
         if hasattr(plan, "collect_schema"):
             frames = plan.select(list(names)).collect_batches(chunk_size=size)
@@ -302,16 +302,3 @@ def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
             raise FormatError(f"{file} cannot be read: {words}; check the address and your permissions") from None
         check_errno(error)
         raise FormatError(f"{file} is not a readable {kind} file: {words}; write it again") from None
-
-
-@contextmanager
-def plan_complaints(plan: Any) -> Iterator[None]:
-    try:
-        yield
-    except PedanovaError:
-        raise
-    except Exception as error:  # errors of the engine, known by their module; our own errors are unchanged
-        if not type(error).__module__.startswith(("polars", "duckdb", "_duckdb", "ibis", "builtins")):
-            raise
-        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ else:
     nw = LazyModule("narwhals")
 
 MOST_COLUMNS = 50_000
+ENGINES = ("polars", "duckdb", "_duckdb", "ibis", "narwhals", "dask", "pyspark", "builtins")
 Series: TypeAlias = "nw.Series[Any]"
 
 
@@ -104,16 +106,27 @@ def read_frame(data: object) -> Records:
     notes: tuple[Note, ...] = ()
     if isinstance(frame, nw.LazyFrame):
         notes = (Note("source", "a lazy table was collected into memory"),)
-        try:
+        with engine_errors(data):
             frame = frame.collect()
-        except Exception as error:  # errors of the engine, such as a missing file or column
-            first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-            raise DataError(f"the lazy table cannot be collected: {first}") from error
     if not isinstance(frame, nw.DataFrame):
         raise DataError(f"a {type(data).__name__} is not a data frame")
     names = as_names(_names(frame.to_native()))
     series = zip(names, frame.iter_columns(), strict=True)
     return Records({name: read_series(name, one) for name, one in series}, notes)
+
+
+@contextmanager
+def engine_errors(plan: object) -> Iterator[None]:
+    """A context manager that shortens errors of the engine of a lazy table, such as a missing column, to one line."""
+    try:
+        yield
+    except PedanovaError:
+        raise
+    except Exception as error:  # engines have no common base class, so their errors are known by module
+        if not type(error).__module__.startswith(ENGINES):
+            raise
+        first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error
 
 
 def _with_index(data: Any) -> Any:
