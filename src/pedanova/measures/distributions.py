@@ -39,30 +39,21 @@ def pearson(target: NDArray[Any], region: NDArray[Any]) -> tuple[float, int]:
     return rows * inside / (rows - inside) * divergence, int(filled.sum()) - 1
 
 
-def share_interval(target: NDArray[np.int64], region: NDArray[np.int64], *, level: float = 0.95) -> tuple[float, float]:
-    """The confidence interval of the share from unsmoothed counts, by inversion of the non-central chi-square."""
-    low, high = centre_interval(*pearson(target, region), level)
-    rows = float(region.sum())
-    return min(1.0, low / rows), min(1.0, high / rows)
-
-
 def divergence_interval(
-    target: NDArray[np.int64], chances: NDArray[np.float64], *, level: float = 0.95
+    target: NDArray[np.int64], chances: NDArray[np.float64], rows: float | None = None
 ) -> tuple[float, float]:
-    """The confidence interval of the chi-square divergence of counts from known probabilities."""
-    inside = float(target.sum())
-    filled = chances > 0
+    """The 95 % interval of the chi-square divergence of counts, by inversion of the non-central chi-square.
+
+    `chances` are known probabilities; or the fractions of `rows` rows that contain the target, if `rows` is given.
+    """
+    inside, filled = float(target.sum()), chances > 0
     divergence = float(np.sum((target[filled] / inside) ** 2 / chances[filled])) - 1.0
-    low, high = centre_interval(inside * divergence, int(filled.sum()) - 1, level)
-    return low / inside, high / inside
-
-
-def centre_interval(statistic: float, freedom: int, level: float) -> tuple[float, float]:
-    """The confidence interval of the non-centrality, given a chi-square statistic."""
+    freedom = int(filled.sum()) - 1
     if freedom == 0:
         return 0.0, 0.0
-    tail = (1.0 - level) / 2.0
-    return noncentrality(statistic, freedom, 1.0 - tail), noncentrality(statistic, freedom, tail)
+    scale = inside if rows is None else rows * inside / (rows - inside)
+    low, high = (noncentrality(scale * divergence, freedom, chance) for chance in (0.975, 0.025))
+    return low / scale, high / scale
 
 
 # Every answer needs these two. Importing SciPy for them would take half as long as the answer itself.

@@ -26,7 +26,7 @@ from pedanova.base.threads import as_threads, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
 from pedanova.measures.clear import is_clear, low_of
-from pedanova.measures.distributions import NORMAL, divergence_interval, holm, in_batches, p_by_draws, share_interval
+from pedanova.measures.distributions import NORMAL, divergence_interval, holm, in_batches, p_by_draws
 from pedanova.measures.importance import Importance, width_of
 from pedanova.measures.question import Question
 from pedanova.measures.share import ratio_of, shares
@@ -524,11 +524,12 @@ def interval(
 
 def interval_of_few(contrast: Contrast, row: Importance, baseline: str) -> tuple[float, float]:
     """The interval from unsmoothed counts if there are too few rows to resample; it contains the smoothed share."""
-    if baseline == "region":
-        low, high = share_interval(contrast.target, contrast.region)
+    rows = float(row.n_region) if baseline == "region" else None
+    if rows is not None:
+        chances = contrast.region / rows
     else:
         chances = CoarseContrast.of(contrast, [1] * len(blocks_of(contrast.grid))).uniform_chances
-        odds = row.n_target / (row.n_region - row.n_target)
-        low, high = (odds * bound for bound in divergence_interval(contrast.target, chances))
+    odds, top = row.n_target / (row.n_region - row.n_target), math.inf if rows is None else 1.0
+    low, high = (min(top, odds * bound) for bound in divergence_interval(contrast.target, chances, rows))
     share = max(0.0, row.share)
     return min(low, share), max(high, share)

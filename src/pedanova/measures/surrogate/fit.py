@@ -124,7 +124,6 @@ class FittedModel:
     samples: PosteriorSamples | None
     objection: str = ""  # why there are no samples, or why they are no basis for advice, in words
     settings: KernelSettings | None = None
-    influence: Mapping[str, float] = field(default_factory=dict)  # how much each parameter alone changes
     predictions: Mapping[float, LeaveOneOut] = field(default_factory=dict)  # by layer; 1.0 stands for all rows
     crowded: Mapping[str, Reals] = field(default_factory=dict)  # see `crowded_margins`
 
@@ -244,9 +243,7 @@ def with_samples(
         layers=layers,
         counted=crowded_grids(arrangement.space, model.crowded),
     )
-    influence = dict(zip(arrangement.names, influences(data, settings), strict=False))
-    influence |= {copy: influence[original] for copy, original in dependence.copies.items()}
-    return replace(model, samples=samples, settings=settings, influence=influence, predictions=predictions)
+    return replace(model, samples=samples, settings=settings, predictions=predictions)
 
 
 def is_complete(configurations: Configurations) -> bool:
@@ -258,16 +255,6 @@ def is_complete(configurations: Configurations) -> bool:
     every = math.prod(grid.cells for grid in grids)
     repeats = configurations.repeats
     return inside and len(configurations) == every and bool(np.all(repeats == repeats[0]))
-
-
-def influences(data: FitData, settings: KernelSettings) -> list[float]:
-    """For each parameter: how much the first term of the kernel falls, on average, if only this parameter changes."""
-    positions = data.points.take(slice(None, None, VORONOI)).positions
-    gaps = (positions - positions[::-1]) ** 2
-    first = np.flatnonzero(np.diff(data.layout.owners, prepend=-1))
-    by_owner = np.add.reduceat(gaps.astype(np.float64), first, axis=1)
-    parts = 1.0 - (1.0 / (1.0 + settings.weights * by_owner)).mean(axis=0)
-    return [float(part) for part in parts]
 
 
 # --- scores --------------------------------------------------------------------------------------------
