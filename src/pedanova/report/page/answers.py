@@ -40,8 +40,8 @@ from pedanova.space.parameters import in_words
 Given = ParamSpec("Given")
 Value = TypeVar("Value")
 COLUMNS = (
-    "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "activity",
-    "n_target", "n_region", "raw_ratio", "raw_share",
+    "ratio", "share", "low", "high", "p_value", "p_adjusted", "significant", "varied", "divergence", "n_target",
+    "n_region",
 )  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def numbers(
     first = table.rows[0]
     importances = importance_rows(table.rows)
     if not sure and names is not None:  # ratios need all parameters
-        importances = [row | {"ratio": None, "raw_ratio": None} for row in importances]
+        importances = [row | {"ratio": None} for row in importances]
     return {
         "by": table.estimator,
         "words": {"target": table.target, "region": table.region},
