@@ -78,9 +78,15 @@ class World:
     def truth(self) -> list[Reals]:
         """For each question the share of every parameter, counted in a large draw."""
         whole = self.rows(LARGE_DRAW, np.random.default_rng(12345))
-        codes = [cells_of(self.space[name], whole.columns[name], CELLS) for name in self.space]
-        found = [shares_of(codes, whole.objective, question, less_chance=True) for question in self.questions]
+        found = [self.shares_in(whole, question) for question in self.questions]
         return [np.where(np.isin(list(self.space), self.idle), 0.0, shares) for shares in found]
+
+    def shares_in(self, whole: Sample, question: Question) -> Reals:
+        """The share of every parameter, in cells that have equally many rows of the question's region."""
+        inside = whole.objective <= best(whole.objective, question[1])
+        codes = [cells_of(self.space[name], whole.columns[name][inside], CELLS) for name in self.space]
+        target = whole.objective[inside] <= best(whole.objective, question[0])
+        return np.array([share(column, target, less_chance=True) for column in codes])
 
     @property
     def samplers(self) -> tuple[str, ...]:
