@@ -47,8 +47,7 @@ from pedanova.space.parameters import Space, parents_of
 
 MOST_ROWS, MOST_VALUES = 20_000, 1_000_000  # the largest table that a model is fitted to: rows, and all values
 MANY_ROWS = 5_000  # so many rows are modelled whatever the number of parameters
-MODEL_ERROR = 0.4  # the error of a model's share, as a part of the deviation of its samples
-FEW = 20.0  # target rows with which the deviation of a counted share is twice as large as by its formula
+MODEL_ERROR = 0.25  # the error of a model's share, as a part of the deviation of its samples
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
 UNEVEN, ADAPTIVE = (f"the trials were not drawn evenly{why}: " for why in ("", " (adaptive sampler)"))
 FEW_LEVELS = 12  # different values of each parameter of a design, which no sampler chose
@@ -487,11 +486,12 @@ def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequ
     how: dict[str, Any] = {"baseline": "region", "smoothing": "auto"}
     counted, trust = measure_all(contrasts, **how), min(1.0, 2.0 - 2.0 * query.count / query.most_rows)
     rows = counted[0].n_region / contrasts[0].repeats
-    inside = counted[0].n_target / contrasts[0].repeats
     share, raw = (np.array([getattr(row, name) for row in counted]) for name in ("share", "raw_share"))
-    # n times the uncorrected share is a sum of squares; chance adds its degrees of freedom.
+    # n times the uncorrected share is a sum of squares; chance adds its degrees of freedom. If the model shows a larger
+    # effect, counts that show a small one are not more certain.
     freedom = np.maximum((raw - share) * rows, 1.0)
-    spread = np.sqrt(2.0 * freedom + 4.0 * rows * np.maximum(share, 0.0)) / rows * (1.0 + FEW / inside)
+    effect = np.maximum(np.maximum(share, model.share), 0.0)
+    spread = np.sqrt(2.0 * freedom + 4.0 * rows * effect) / rows
     certain = MODEL_ERROR / max(trust, 1e-9) * model.deviation
     weight = certain**2 / (certain**2 + spread**2)
     middle = (1.0 - weight) * model.share + weight * share

@@ -144,6 +144,15 @@ class FitData:
     def condition(self, rows: Indices, scores: Reals, settings: KernelSettings) -> Posterior:
         return condition(self.rows.take(rows), self.layout.owners, scores, settings)
 
+    def ranked_among(self, rows: Indices) -> FitData:
+        """The same data, but if some of the rows crowd along a parameter, its coordinates are ranks among them."""
+        arrangement, places = self.configurations.arrangement, self.configurations.places
+        crowded = crowded_margins(arrangement, margins_of(arrangement, places[rows]))
+        if not crowded:
+            return self
+        layout = layout_of(arrangement, places, crowded)
+        return replace(self, layout=layout, rows=layout.embed(places), points=Configured(layout, self.points.places))
+
     def feature_weights(self, settings: KernelSettings) -> Reals:
         """(features,) The kernel weight of the parameter that each feature belongs to."""
         return settings.weights[self.layout.owners]
@@ -218,16 +227,15 @@ def with_samples(
     drawn = with_noise(process, process.draw(data.points, DRAWS, rng), rng)
     order = sort_lines(drawn)
     layers: dict[float, Indices] = {}
-    known = [(1.0, process, np.arange(len(configurations)), given)]
+    known = {1.0: (data, process, np.arange(len(configurations)), given)}
     for layer in LAYERS:  # a layer reorders the best points
         part = rows_within(data, scores, weights, layer)
         if part is not None:
-            own, some, draws = reorder(data, order, part, layer, settings, rng)
+            inner, own, some, draws = reorder(data, order, part, layer, settings, rng, adaptive=sampler.adaptive)
             if layer.part < LAYERS[0].part:
                 layers[layer.part] = draws
-                known.append((layer.part, own, part[0], some))
-    every = [] if sampler.adaptive else known
-    predictions = {part: leave_one_out(data, own, top, some, rows, rng) for part, own, top, some in every}
+                known[layer.part] = inner, own, part[0], some
+    predictions = {} if sampler.adaptive else {part: leave_one_out(*one, rows, rng) for part, one in known.items()}
     ranks = ObjectiveRanks.of(configurations.signed)
     if sampler.adaptive:
         ranks = ObjectiveRanks.of(configurations.signed, (weights / configurations.repeats)[configurations.owner])
@@ -363,12 +371,16 @@ def reorder(
     layer: Layer,
     settings: KernelSettings,
     rng: np.random.Generator,
-) -> tuple[Posterior, Indices, Indices]:
+    *,
+    adaptive: bool,
+) -> tuple[FitData, Posterior, Indices, Indices]:
     """Reorder the best points of some samples by a process that is fitted to the rows of the layer.
 
-    The result is the process, the configurations that it was fitted to, and the samples.
+    The result is the features and the process, the configurations that it was fitted to, and the samples.
     """
     top, scores = part
+    if not adaptive:
+        data = data.ranked_among(top)
     few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
     start = None if layer.anew and data.effort is not QUICK else settings
     local = data.likelihood(top[few], scores[few]).best(start, steps=data.effort.layer_steps)
@@ -381,4 +393,4 @@ def reorder(
     again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(mine), rng), rng)
     turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
     order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)
-    return process, top[most], mine
+    return data, process, top[most], mine

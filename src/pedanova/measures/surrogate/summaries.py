@@ -453,7 +453,7 @@ def with_residuals(
     together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone))  # interactions over the whole space
     result = combined(root, deviation, together, pairs)
     if shares.inside:  # the process of a small region is rough
-        above = np.hypot(result.high - result.share, [0.0 if pair is None else _hidden(pair[0]) for pair in pairs])
+        above = np.hypot(result.high - result.share, [_hidden(pair) for pair in pairs])
         result = result._replace(high=np.minimum(result.share + above, 1.0))
     return EstimatedShares(*(column[samples.sources] for column in result))
 
@@ -530,30 +530,36 @@ def _along(pair: Residuals | None) -> tuple[float, float, float, float]:
 
 
 def _beyond_chance(pair: Residuals | None) -> tuple[float, float]:
-    """The sum of squared coefficients over all octaves that chance cannot explain, and the variance of this sum.
+    """The sum of squared coefficients that chance cannot explain, and the variance of this sum.
 
     The effect of chance is estimated from the variance of the residuals. An octave of the misfit must also be larger
-    than expected if the model is correct. For an octave of the dependence, the threshold is twice as high. If misfit
-    and dependence cancel in an octave, the octave adds little.
+    than expected if the model is correct. If one is, the model misses fine structure, which no octave shows alone: then
+    all octaves of the misfit count. For an octave of the dependence, the threshold is twice as high. If misfit and
+    dependence cancel in an octave, the octave adds little.
     """
     if pair is None:
         return 0.0, 0.0
     misfit, columns, whole = pair
     sure = (misfit.energy > BEYOND * misfit.deviation) & (misfit.above_expected > BEYOND * misfit.expected_deviation)
+    missed = np.full(len(sure), sure.any())
     clear = columns.energy > 2.0 * BEYOND * columns.deviation
     if not (sure.any() or clear.any()):
         return 0.0, 0.0
-    energy = np.r_[np.minimum(misfit.energy, misfit.above_expected)[sure], columns.energy[clear]]
+    energy = np.r_[np.minimum(misfit.energy, misfit.above_expected)[missed], columns.energy[clear]]
     most = np.maximum(whole.energy + AGREED * whole.deviation, 0.0)
-    energy = np.minimum(energy, np.r_[most[sure], most[clear]])
-    deviation = np.r_[misfit.deviation[sure], columns.deviation[clear]]
-    return float(energy.sum()), float((deviation**2 + 4.0 * energy * deviation).sum())
+    energy = np.minimum(energy, np.r_[most[missed], most[clear]])
+    deviation = np.r_[misfit.deviation[missed], columns.deviation[clear]]
+    variance = deviation**2 + 4.0 * np.maximum(energy, 0.0) * deviation
+    return max(0.0, float(energy.sum())), float(variance.sum())
 
 
-def _hidden(misfit: Expansion) -> float:
-    """An upper limit for the energy of the misfit, which may be too small in each octave to be seen."""
+def _hidden(pair: Residuals | None) -> float:
+    """An upper limit for the energy of the misfit that is not part of the share, because chance may explain it."""
+    if pair is None:
+        return 0.0
+    misfit = pair[0]
     most = np.cumsum(misfit.energy) + HIDDEN * np.sqrt(np.cumsum(misfit.deviation**2))
-    return max(0.0, float(most.max()))
+    return max(0.0, float(most.max()) - _beyond_chance(pair)[0])
 
 
 def expansions(
