@@ -236,11 +236,12 @@ def model_of(configurations: Configurations, fitted: FittedModel | None, *, memb
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
     data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, points), FULL)
     means = mean_objectives(configurations)
-    start = known or KernelSettings.initial(arrangement.varying)
-    chosen = spread_rows(data, FIT_ROWS, data.feature_weights(start))
+    if known is None or len(known.weights) != arrangement.varying:  # in a part of the rows, fewer parameters may vary
+        known = KernelSettings.initial(arrangement.varying)
+    chosen = spread_rows(data, FIT_ROWS, data.feature_weights(known))
     ranked = scores_of(np.unique(means, return_inverse=True)[1], np.ones(len(means)))
     plain = (means - means.mean()) / max(float(means.std()), 1e-300)
-    ways = sorted((ScoreFit.of(data, chosen, one, start, ranked) for one in (ranked, plain)), key=lambda way: way.error)
+    ways = sorted((ScoreFit.of(data, chosen, one, known, ranked) for one in (ranked, plain)), key=lambda way: way.error)
     near, rng = [way for way in ways if way.error <= NEAR * ways[0].error], np.random.default_rng(0x5E7)
     process, curve = ways[0].conditioned(data, means, [ways[0].settings])[0]
     drawn: list[tuple[Posterior, ScoreCurve]] = []
