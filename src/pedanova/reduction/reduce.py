@@ -100,7 +100,8 @@ def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, wid
             search = search_in_rows(observed, axes, rows, wanted, reached)
         else:
             orders, cells = samples.order.astype(np.int64), {name: samples.cells(name) for name in space}
-            success, process = success_of(data), None if query.model is None else query.model.process(question.seed)
+            success = success_of(data)
+            process = None if success is None or query.model is None else query.model.process(question.seed)
             if success is not None and process is not None:
                 cells = points_in(space, rows, count=len(samples))
                 orders = orders_with_failures(process, success, in_space_order(space, cells), samples.draws)

@@ -320,3 +320,16 @@ def test_limits_that_make_no_sense_are_refused() -> None:
         a.gains(limit={"speed": "fast"})
     with pytest.raises(QueryError, match="is for further objectives"):
         a.alone("error").gains(limit={"error": 1.0})
+
+
+@pytest.mark.parametrize("poor", [False, True])
+def test_one_outlier_does_not_move_the_tolerance(poor: bool) -> None:
+    columns = smooth_trials(100, 1)
+    order = np.argsort(columns["loss"])
+    default = {name: columns[name][order[90]] for name in SMOOTH} if poor else None
+    usual = pa.analyze(columns, "loss", space=SMOOTH).gains(default).tolerance
+    for outlier in (1e3, 1e9):
+        loss = columns["loss"].copy()
+        loss[order[50]] = outlier
+        moved = pa.analyze(columns | {"loss": loss}, "loss", space=SMOOTH).gains(default).tolerance
+        assert moved == pytest.approx(usual, rel=0.1)

@@ -45,6 +45,8 @@ PRIOR, NOISE_PRIOR, USUAL_NOISE = (
     0.02,
 )  # weights of the priors on the logs of weights and noise, and the centre of the second
 WIDEN = 1.4  # factor for the deviation of the draws, because no function is exactly like the kernel's functions
+BEST_PART, LEAST_LEFT_OUT = 0.2, 10  # the part of the rows whose residuals say how wide the draws are, and the fewest
+PRIOR_ROWS = 2.0  # rows whose residuals say as much about this width as `WIDEN` does
 MEMBERS = 8  # kernel settings that posterior samples use
 TRIED = 4  # proposals for each of them
 VARIED = 24  # the largest number of settings that are varied
@@ -56,6 +58,7 @@ NEAR = 1.2  # scores with at most this ratio of errors to the best ones are used
 SOME_POINTS = 31**2  # points that rows are selected by
 LEAST_LEVELS = 4  # a process needs more distinct objectives than this
 LARGEST = 1e150  # larger objectives are taken as this large, so that their squares are finite
+STEEPER = 1.5  # factor for the extrapolated slope at the best end: beyond the best trial, functions often fall faster
 TAIL = 20  # the outermost of this many parts determine the extrapolation
 
 
@@ -70,8 +73,9 @@ class ScoreCurve:
         known, values = self.scores, self.values
         result: Reals = np.interp(scores, known, values)
         few = min(max(3, len(known) // TAIL), len(known) - 1)
-        for end, inner, beyond in ((0, few, scores < known[0]), (-1, -1 - few, scores > known[-1])):
-            slope = (values[inner] - values[end]) / (known[inner] - known[end])
+        ends = ((0, few, scores < known[0], STEEPER), (-1, -1 - few, scores > known[-1], 1.0))
+        for end, inner, beyond, steeper in ends:
+            slope = steeper * (values[inner] - values[end]) / (known[inner] - known[end])
             result = np.where(beyond, values[end] + slope * (scores - known[end]), result)
         return result
 
@@ -85,6 +89,7 @@ class ObjectiveModel:
     process: Posterior
     curve: ScoreCurve
     members: tuple[tuple[Posterior, ScoreCurve], ...] = ()  # for posterior samples
+    widen: float = WIDEN  # factor for the deviation of the draws
 
     def embed(self, settings: Settings) -> Embedding:
         return self.configured(settings).take(slice(None))
@@ -110,7 +115,7 @@ class ObjectiveModel:
             middle = scores.mean(axis=0)
             if noise:
                 scores += noise * math.sqrt(process.noise * process.scale) * rng.standard_normal(scores.shape)
-            drawn.append(curve.objective(middle + WIDEN * (scores - middle)))
+            drawn.append(curve.objective(middle + self.widen * (scores - middle)))
         return np.concatenate(drawn)[:draws]
 
     def middle(self, settings: Settings) -> Reals:
@@ -247,7 +252,19 @@ def model_of(configurations: Configurations, fitted: FittedModel | None, *, memb
     drawn: list[tuple[Posterior, ScoreCurve]] = []
     for way in near if members else []:
         drawn += way.conditioned(data, means, drawn_settings(way.likelihood, way.settings, members // len(near), rng))
-    return ObjectiveModel(arrangement, layout, process, curve, tuple(drawn))
+    return ObjectiveModel(arrangement, layout, process, curve, tuple(drawn), WIDEN * misjudged(process))
+
+
+def misjudged(process: Posterior) -> float:
+    """By what factor the errors of left-out rows exceed the expected ones, among the rows that are expected to be best.
+
+    Advice is about the best part of the space, and there a function may be rougher than elsewhere.
+    """
+    mean, variance = process.leave_one_out()
+    best = np.argsort(mean, kind="stable")[: max(LEAST_LEFT_OUT, math.ceil(BEST_PART * len(mean)))]
+    expected = variance[best].sum() + len(best) * process.noise * process.scale
+    seen = ((process.scores[best] - mean[best]) ** 2).sum() / expected * len(best)
+    return max(1.0, math.sqrt((PRIOR_ROWS + seen) / (PRIOR_ROWS + len(best))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
