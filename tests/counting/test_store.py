@@ -218,6 +218,14 @@ class TestHostile:
         with pytest.raises(FormatError, match="damaged"):
             from_bytes(MAGIC + struct.pack("<II", VERSION, zlib.crc32(whole)) + whole)
 
+    def test_rows_that_are_not_those_that_were_counted(self, trials: dict[str, np.ndarray], tmp_path: Path) -> None:
+        path = tmp_path / "run.pedanova"
+        pa.analyze(trials, "loss").save(path)
+        forgery = forged(path.read_bytes(), {}, **{"rows/goal 0": np.full(len(trials["loss"]), -1.0)})
+        path.write_bytes(forgery)
+        with pytest.raises(FormatError, match="has rows that contradict its counts"):
+            pa.load(path)
+
     def test_impossible_counts(self, trials: dict[str, np.ndarray]) -> None:
         a = pa.analyze(trials, "loss")
         tally = a.data.tallies["lr"]

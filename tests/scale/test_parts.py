@@ -743,6 +743,10 @@ def test_a_file_with_another_type_is_named(stream: bool | None, tmp_path: Path) 
         for space in (None, {"x": pa.Float(0, 30)}):
             with pytest.raises(FormatError, match=rf"{file}.parquet: {name} holds text, but numbers in .*a.parquet"):
                 pa.analyze(f"{tmp_path}/[a{file}].parquet", "loss", space=space, scan=pa.Scan(stream=stream))
+    for name, loss in (("0", numbers), ("1", [*words[:9], *numbers[9:].astype(str)])):
+        pl.DataFrame({"x": numbers, "loss": loss}).write_csv(tmp_path / f"{name}.csv")
+    with pytest.raises(DataError, match=r"1\.csv: objective 'loss' has values such as .* and others such as w0"):
+        pa.analyze(f"{tmp_path}/*.csv", "loss", scan=pa.Scan(stream=stream))
 
 
 @pytest.mark.parametrize("stream", [None, True])

@@ -12,13 +12,14 @@ from pedanova.analysis.options import AnalyzeCall, Opening, opening_of
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
-from pedanova.data.objectives import Goal, read_goals
+from pedanova.data.objectives import Goal, as_scores, read_goals
 from pedanova.data.options import Reading, RowOptions, Scan, as_names, called_with
 from pedanova.data.prepare import choose_rows, prepare
 from pedanova.data.records import Records
 from pedanova.data.roles import ColumnRoles
 from pedanova.data.space_inference import TableColumns, choose_space, column_roles
 from pedanova.data.table_options import TableOptions, complete
+from pedanova.errors import DataError
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
 
@@ -127,7 +128,26 @@ def count(
         return count_table(opened, with_space_beside(opened, request, data), scan, levels)
     delimiter = delimiter if opened is data else None  # `open_table` has already split the lines into fields
     records = read_records(opened, names=names, study=study, delimiter=delimiter)
-    return count_records(records, with_space_beside(records, request, data), levels)
+    try:
+        return count_records(records, with_space_beside(records, request, data), levels)
+    except DataError as error:
+        raise (in_file(error, data, request) if isinstance(opened, Records) and opened is not data else error) from None
+
+
+def in_file(error: DataError, data: object, request: TableOptions) -> DataError:
+    """The same error; if the objective is text in one of several files, with the name of this file."""
+    from pedanova.sources.scans.scan import scan_of
+
+    name = request.objective
+    scan = scan_of(data, skip=True, delimiter=request.reading.delimiter)
+    if scan is None or not isinstance(name, str) or name not in scan.columns:
+        return error
+    for part in scan.parts:
+        for records in part.batches([name]):
+            column = records.columns[name]
+            if column.labels and as_scores(column, request.reading.decimal) is None:
+                return error.behind(f"{part.name}: ")
+    return error
 
 
 def count_records(records: Records, request: TableOptions, levels: object) -> Counted:

@@ -406,6 +406,9 @@ def from_attachments(stored: Stored) -> dict[str, Any]:
         if "rows" in kept:
             observed = rows_from(kept["rows"], space)
             source = InMemory(observed, stored.levels.nan, threads)
+            by_level = next(iter(stored.tallies.values())).by_level
+            if source.rows_by_level(stored.levels).tolist() != by_level.tolist():
+                raise FormatError("has rows that contradict its counts")
             return {"observations": observed, "threads": threads, "_source": source}
         if "sample" in kept:
             return {"_sample": sample_model(stored.tallies, sample_from(kept["sample"], space, stored.levels))}

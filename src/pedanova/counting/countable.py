@@ -10,6 +10,7 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
@@ -253,6 +254,10 @@ class InMemory(Countable):
             self._sample = sample_of(own, lowest)
         rows = int(next(iter(tables.values()))[0].sum())
         return Counts(len(own), rows, tables, None, list(own.notes), own.idle)
+
+    def rows_by_level(self, levels: Levels) -> NDArray[np.int64]:
+        codes = kept_codes(self.observed, levels, threads=self.threads)
+        return np.bincount(codes, minlength=levels.count)[: levels.count]
 
     def few(self) -> FewRows:
         return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
