@@ -114,23 +114,25 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     file = tmp_path / "runs.csv"
     rows = [f"{i % 2},{'ab'[i // 2 % 2]},{(i * 37 % 40) / 7:.9f},{i * 11 % 17}" for i in range(40)]
     file.write_text("depth,kind,acc,patience\n" + "\n".join(rows) + "\n")
-    code, out, _ = run("analyze", str(file))
+    code, out, _ = run("analyze", str(file), "--objective", "acc")
     first = first_lines(out)
     assert (
         code,
         "patience might not be a parameter (--roles says why); if it is a result, leave it out with --exclude patience"
         in first,
     ) == (0, True)
-    _, roles, _ = run("analyze", str(file), "--roles")
+    _, roles, _ = run("analyze", str(file), "--objective", "acc", "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
-    code, _, error = run("analyze", str(file), "--exclude", "depth,kind")
+    code, _, error = run("analyze", str(file), "--objective", "acc", "--exclude", "depth,kind")
     assert (code, "if they are parameters, pass --params patience" in error) == (2, True)
-    assert run("analyze", str(file), "--params", "patience")[0] == 0
+    assert run("analyze", str(file), "--objective", "acc", "--params", "patience")[0] == 0
     file.write_text("depth,kind,acc,patience\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
-    assert "if they are parameters, pass --params patience" in run("analyze", str(file))[2]  # the other two never vary
+    assert (
+        "if they are parameters, pass --params patience" in run("analyze", str(file), "--objective", "acc")[2]
+    )  # the other two never vary
     file.write_text("depth,kind,acc,patience\n" + "\n".join(rows) + "\n")
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
-    _, out, _ = run("analyze", str(file))
+    _, out, _ = run("analyze", str(file), "--objective", "acc")
     first = first_lines(out)
     assert "the space is read from space.json next to the log; pass --space FILE to use another" in first
     assert "patience" not in first
@@ -200,7 +202,7 @@ def test_doubtful_columns_are_marked_in_the_first_sentence_and_the_others_are_li
     loss = counted[:, 0] / 9 + rng.random(200)
     lines = [f"{i * 7 % 2},{'abc'[i * 5 % 3]},{loss[i]},{','.join(map(str, counted[i]))}" for i in range(200)]
     file.write_text("flip,kind,loss,patience,warmup,momentum,dropout,gamma,alpha,decay\n" + "\n".join(lines))
-    status, out, _ = run(file)  # analyze is the command for a file
+    status, out, _ = run(file, "--objective", "loss")  # analyze is the command for a file
     first = first_lines(out)
     assert status == 0
     assert "7 of 9 columns might not be parameters: patience," in first

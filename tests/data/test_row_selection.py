@@ -476,7 +476,7 @@ def test_steps_of_runs_in_any_order_of_rows() -> None:
         "lr": np.tile(lr, 4),
         "val_loss": np.repeat([9.0, 4.0, 3.0, 2.0], runs) + rng.uniform(size=4 * runs),
     }
-    a = pa.analyze(table)
+    a = pa.analyze(table, "val_loss")
     assert a.data.observations is not None
     assert set(a.data.observations.table["step"].values.tolist()) == {175}
     assert any("36 of 48 rows are earlier steps of 12 runs (step)" in note and "step == 50" in note for note in a.notes)

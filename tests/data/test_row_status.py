@@ -509,7 +509,7 @@ def test_a_series_of_states_does_not_hide_the_parameter_of_its_name() -> None:
 def test_a_word_for_a_state_that_is_not_known_is_doubted() -> None:
     rng = np.random.default_rng(5)
     table = {"lr": rng.uniform(size=40), "status": ["fine", "odd"] * 20, "loss": rng.uniform(size=40)}
-    notes = pa.analyze(table).notes
+    notes = pa.analyze(table, "loss").notes
     assert any(note.subject == "status" and note.severity == "warning" for note in notes)
     passed = pa.analyze({**table, "status": ["pass", "fail"] * 20})
     assert len(passed) == 20

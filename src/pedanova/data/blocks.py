@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -13,13 +12,10 @@ from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask
 from pedanova.data.objectives import Goal
 from pedanova.data.row_status import configurations
-from pedanova.data.vocabulary import SPLITS, VALIDATION
+from pedanova.data.vocabulary import BLOCK_NAMES, SPLITS, VALIDATION
 from pedanova.errors import Arg, DataError, listed, unknown_name
 from pedanova.space.grid import relative_ranks
 
-BLOCK_NAMES = re.compile(
-    r"((test|eval|target)[_ ])?(data[_ ]?set|instance|problem|benchmark|task)s?([_ ]?(name|id|file))?", re.IGNORECASE
-)
 LEAST_ROWS = 5  # mean rows of a block, below which its ranks say little
 
 

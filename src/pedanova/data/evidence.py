@@ -1,6 +1,6 @@
-"""How likely a doubtful column is a parameter: a score from clues that hardly depend on the language of its name.
+"""Scores from clues: is a column a parameter, which column is the objective, and is all that was understood right?
 
-The weights in `role_weights.json` are those of a logistic regression. `python -m helpers.corpus fit`, in the folder
+The weights in `role_weights.json` are those of logistic regressions. `python -m helpers.corpus fit`, in the folder
 `tests`, fits them to labelled tables, and prints the errors for tables that were not used.
 """
 
@@ -15,8 +15,9 @@ from math import exp
 import numpy as np
 
 from pedanova.data.column_values import Values
-from pedanova.data.vocabulary import has_head, is_setting_name
+from pedanova.data.vocabulary import BLOCK_NAMES, has_head, is_setting_name
 
+NONE = "none"  # the weight of the choice that no column is meant
 UNLIKELY = 0.1  # of 66 columns with lower scores, cross-validated by repository, 2 were parameters
 
 
@@ -43,6 +44,7 @@ def clues_on(
         "evenly spread": values.looks_drawn(beside=True),
         "few values": values.is_few,
         "words": values.kind == "words",
+        "name of a block": BLOCK_NAMES.fullmatch(name) is not None,
         "flags": values.kind == "flags",
         "missing values": not values.full,
         "left of the objective": not any(one in objectives for one in row[:place]),
@@ -57,12 +59,28 @@ def clues_on(
 
 
 @cache
-def weights() -> Mapping[str, float]:
-    """The weight of each clue, and the constant under the name ""."""
-    read: dict[str, float] = json.loads(files("pedanova.data").joinpath("role_weights.json").read_text("utf-8"))
+def weights() -> Mapping[str, Mapping[str, float]]:
+    """For each question, the weight of each clue, and the constant under the name ""."""
+    read: dict[str, dict[str, float]] = json.loads(
+        files("pedanova.data").joinpath("role_weights.json").read_text("utf-8")
+    )
     return read
 
 
-def score(clues: Mapping[str, float]) -> float:
-    """The probability that a doubtful column with these clues is a parameter."""
-    return 1 / (1 + exp(-weights()[""] - sum(weights()[clue] * value for clue, value in clues.items())))
+def total(question: str, clues: Mapping[str, float]) -> float:
+    table = weights()[question]
+    return table.get("", 0.0) + sum(table[clue] * value for clue, value in clues.items())
+
+
+def score(question: str, clues: Mapping[str, float]) -> float:
+    """The probability that the answer is yes: of "parameter" for a column, of "right" for a table."""
+    return 1 / (1 + exp(-max(-500.0, total(question, clues))))
+
+
+def likelier(question: str, choices: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The probability of each choice, the likeliest first; what is missing to 1 is that of none of them."""
+    totals = {name: total(question, clues) for name, clues in choices.items()}
+    none = weights()[question][NONE]
+    most = max([none, *totals.values()])
+    size = exp(none - most) + sum(exp(one - most) for one in totals.values())
+    return {name: exp(totals[name] - most) / size for name in sorted(totals, key=totals.__getitem__, reverse=True)}

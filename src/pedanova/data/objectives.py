@@ -6,8 +6,7 @@ An objective is guessed from the names of columns and the order of rows.
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -30,7 +29,6 @@ from pedanova.data.column import (
 from pedanova.data.column_values import Values, is_word
 from pedanova.data.records import SourceMetadata
 from pedanova.data.regions import LEAST_TARGET, Direction, columns_in, rows_where, sign_of
-from pedanova.data.roles import outcomes, roles_of
 from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     COSTS,
@@ -42,7 +40,6 @@ from pedanova.data.vocabulary import (
     RESULTS_DOWN,
     RESULTS_UP,
     UNCLEAR,
-    VALIDATION,
     direction_by_name,
     has_head,
     is_limit,
@@ -51,7 +48,7 @@ from pedanova.data.vocabulary import (
     state_of,
     words_of,
 )
-from pedanova.errors import Arg, DataError, QueryError, Word, listed, unknown_name
+from pedanova.errors import Arg, DataError, QueryError, listed, unknown_name
 from pedanova.space.values import Label, shown
 
 SPREAD = (DEVIATIONS - MIDDLES) | {"spread", "conservation"}
@@ -65,43 +62,6 @@ TRAINING = {"train", "training"}
 ONLY_RESULT = "the only column whose name is typical of a result"
 GENERAL = {"score", "fitness", "performance"}  # mostly maximised, but some are sums of errors or costs
 LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for the metric that is wanted
-
-
-def guess_objective(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
-    """The column that is most likely the objective, and a note; None if no column stands out.
-
-    Examples
-    --------
-    >>> from pedanova.data.column import as_column
-    >>> table = {"lr": [0.1, 0.2, 0.3, 0.4], "train_acc": [0.7, 0.6, 0.9, 0.8], "val_acc": [0.5, 0.6, 0.8, 0.7]}
-    >>> guess_objective({name: as_column(name, values) for name, values in table.items()})[0]
-    'val_acc'
-    """
-    results = likely_objectives(columns)
-    for names, why in _rules(results, columns):
-        if len(names) == 1:
-            name, column = names[0], columns[names[0]]
-            has_words = column.labels is not None and as_numbers(column) is None
-            others = other_objectives(name, columns)
-            why = "its name is the most typical of a result" if why == ONLY_RESULT and others else why
-            return None if has_words else (name, _note(name, why, others))
-    return None if results else _guess_by_roles(columns)
-
-
-def _guess_by_roles(columns: Mapping[str, Column]) -> tuple[str, Note] | None:
-    """The only column that can be a result or, without results, the only cost; None if there are several."""
-    found = outcomes(columns)
-    if "perhaps" in found.values():
-        return None
-    for kind, what in (("result", "a result"), ("cost", "a time or a cost")):
-        names = [name for name, one in found.items() if one == kind]
-        if len(names) == 1:
-            others = [name for name in found if name != names[0]]
-            note = _note(names[0], f"the only column that looks like {what}", others)
-            return (names[0], note) if 2 * columns[names[0]].absent().sum() <= len(columns[names[0]]) else None
-        if names:
-            return None
-    return None
 
 
 def other_objectives(name: str, columns: Mapping[str, Column]) -> list[str]:
@@ -154,44 +114,6 @@ def _differs(name: str, column: Column) -> bool:
     return 2 * len(present) >= len(column) and len(np.unique(present[:SOME_ROWS])) > least
 
 
-def _rules(results: Sequence[str], columns: Mapping[str, Column]) -> Iterator[tuple[Sequence[str], str]]:
-    """For each rule, yield its candidates and its reason; the first rule with exactly one candidate decides."""
-    yield results, ONLY_RESULT
-    yield [name for name in results if "objective" in words_of(name)], "its name contains 'objective'"
-    if {"precision", "recall"} <= {words_of(name)[-1] for name in results}:
-        both = [name for name in results if words_of(name)[-1] not in ("precision", "recall")]
-        f1 = both if any("f1" in words_of(name) for name in both) else []
-        yield f1, "the only result besides the precision and the recall that it combines"
-    results = [name for name in results if SPREAD.isdisjoint(words_of(name))] or results
-    yield results, "the only result that is not a minimum, a maximum or a measure of spread"
-    # If the rows are sorted by a parameter, a result may be in order too.
-    swept = any(_in_order(columns[name]) for name in columns.keys() - results if columns[name].values.dtype.kind == "f")
-    yield [name for name in results if _in_order(columns[name]) and not swept][:1], "the rows are sorted by this column"
-    yield [name for name in results if words_of(name) in SINGLE], "the result with the most general name"
-    means = [name for name in results if words_of(name)[0] in MIDDLES and words_of(name)[1:] != ("precision",)]
-    yield means, "the only result that is a mean"
-    validation = [name for name in results if not VALIDATION.isdisjoint(words_of(name))]
-    yield validation, "the only validation result"
-    no_training = [name for name in results if TRAINING.isdisjoint(words_of(name))]
-    yield no_training, "the only result that is not from training"
-    likely = validation or no_training
-    if _rank_alike(likely, columns, ALIKE):
-        finest = max(likely, key=lambda name: len(np.unique(columns[name].values)))
-        yield [finest], f"{listed(likely, most=3)} rank the rows in the same way"
-    if _rank_alike(validation, columns, PARTLY):
-        scores = [name for name in validation if LOSSES.isdisjoint(words_of(name))]
-        yield scores, "the only validation result that is not a loss"
-
-
-def _rank_alike(names: Sequence[str], columns: Mapping[str, Column], least: float) -> bool:
-    """Whether all columns rank the rows similarly: their rank correlations with the first one exceed `least`."""
-    signs = [sign_of(way) for way in map(direction_by_name, names) if way is not None]
-    if len(names) < 2 or len(signs) < len(names):
-        return False
-    alike = [_correlation(columns[names[0]], columns[name]) for name in names[1:]]
-    return all(signs[0] * sign * one > least for sign, one in zip(signs[1:], alike, strict=True))
-
-
 def _correlation(one: Column, other: Column) -> float:
     """The rank correlation of two numeric columns; 0 if values are missing, or if there are few or very many rows."""
     many = LEAST_SORTED <= len(one) <= MOST_ROWS
@@ -217,19 +139,13 @@ def _direction_beside(name: str, columns: Mapping[str, Column]) -> tuple[Directi
     return None
 
 
-def _in_order(column: Column) -> bool:
+def in_order(column: Column) -> bool:
     values = column.values[:MOST_ROWS]
     whole = column.labels is None and column.missing is None and values.dtype.kind in "iuf"
     if not whole or len(values) < LEAST_SORTED or np.isnan(values).any():
         return False
     up, down = np.count_nonzero(values[1:] > values[:-1]), np.count_nonzero(values[1:] < values[:-1])
     return bool(min(up, down) == 0 and max(up, down) >= LEAST_SORTED // 2)
-
-
-def _note(name: str, why: str, others: list[str]) -> Note:
-    beside = f", such as {listed(others, most=3)}" if others else ""
-    words = f"{name} is used as the objective ({why}); pass "
-    return Note("objective", words, Arg("objective", shown="NAME"), f" for another{beside}", severity="guess")
 
 
 DIRECTIONS: dict[str, Direction] = {
@@ -259,55 +175,13 @@ def read_goals(
 ) -> tuple[Goal, ...]:
     """Read each objective; a list of names means several objectives."""
     if objective is None:
-        raise QueryError(Arg("objective"), *_question(table))
+        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(table), most=40)}")
     many = isinstance(objective, list | tuple) and bool(objective) and all(isinstance(o, str) for o in objective)
     objectives = list(objective) if many else [objective]  # type: ignore[call-overload]
     if len(set(map(id, objectives))) < len(objectives) or (many and len(set(objectives)) < len(objectives)):
         raise QueryError(Arg("objective", objective), " contains a column twice; give each column once")
     directions = as_directions(direction, len(objectives))
     return tuple(_read_goal(table, rows, o, d, decimal) for o, d in zip(objectives, directions, strict=True))
-
-
-def by_likelihood(columns: Mapping[str, Column]) -> list[str]:
-    """The columns that may be the objective: results before costs, validation before test and training."""
-    likely = list(dict.fromkeys((*likely_objectives(columns), *outcomes(columns), *_result_like(columns))))
-    parts = (VALIDATION, {"test", "holdout", "eval"})
-
-    def place(name: str) -> tuple[bool, bool, int]:
-        words = {*words_of(name)}
-        part = next((i for i, part in enumerate(parts) if words & part), len(parts))
-        return not words.isdisjoint(SPREAD), not words.isdisjoint(TRAINING), part
-
-    return sorted(likely, key=place)
-
-
-def _question(table: Mapping[str, Column]) -> Iterator[Word]:
-    """What was understood of a table without a clear objective: four groups of columns, and one line to copy."""
-    likely = by_likelihood(table)
-    if not likely or max(map(len, table.values())) > MOST_ROWS:
-        yield f" is missing; name one of the columns: {listed(list(dict.fromkeys((*likely, *table))), most=40)}"
-        return
-    kinds = outcomes(table)
-    results = [
-        name for name in likely if kinds.get(name, "result") in ("result", "cost") and not _looks_set(table[name])
-    ]
-    others = [name for name in table if name not in results]
-    roles = roles_of(others, lambda _: table, results, list(table))[1]
-    varied = {name: role for name, role in roles.items() if role.is_setting and Values.of(table[name]).varies}
-    sure = [name for name, role in varied.items() if role.doubt is None]
-    unsure = [name for name, role in varied.items() if role.doubt is not None]
-    results += [name for name, role in roles.items() if role.name in ("result", "time")]
-    left = [name for name in others if name not in (*varied, *results)]
-    groups = {"parameters": sure, "results": results, "left out": left, "unsure": unsure}
-    said = "; ".join(f"{title}: {listed(names, most=12)}" for title, names in groups.items() if names)
-    yield f" is missing, and it is not clear which result counts; {said}; "
-    way = direction_by_name(likely[0]) or "minimize"
-    shell = f"--objective {shlex.quote(likely[0])} --direction {way[:3]}"
-    yield "pass "
-    yield Arg("objective", said=(f"pa.analyze(data, {likely[0]!r}, direction={way!r})", shell))
-    yield ", another result, or "
-    yield Arg("yes", True)
-    yield " for this guess"
 
 
 def as_directions(direction: object, count: int) -> list[Direction]:

@@ -56,6 +56,7 @@ from pedanova.data.vocabulary import (
     BEFORE_RESULTS,
     BOOKKEEPING,
     COUNTED,
+    DEVIATIONS,
     MEMORY,
     form_of,
     has_head,
@@ -73,6 +74,7 @@ ARTICLES = {"identifier": "an id", "text": "free text", "empty": "empty"}
 SIZES = {"size", "sizes", "count", "counts", "generations", "cells"}  # last words of parameters left of the results
 MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
+NO_SETTINGS = DEVIATIONS | {"idx", "id", "index", "hash", "str", "json", "no", "nr"}  # behind `params_`
 LEAST_STEM = 4  # letters that the names of two columns must share
 MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
 REUSED = 20  # rows for each value of a column that was chosen, though its values are not round
@@ -148,8 +150,9 @@ def roles_of(
         return columns, {name: _decided(clues[name]) if name in clues else others for name in names}
     known = by_rules(names, columns, objectives, table)
     roles = dict(known.roles)
-    for name, seen in doubtful_clues(known).items():
-        doubt, chance = roles[name].doubt, score(seen)
+    doubtful = [name for name, role in roles.items() if role.doubt is not None]
+    for name, seen in clues_of(known, doubtful).items():
+        doubt, chance = roles[name].doubt, score("parameter", seen)
         roles[name] = replace(roles[name], chance=chance)
         # The first columns are mostly set, and what somebody adds to a table stands behind the objective.
         before = known.table[: known.table.index(name)]
@@ -181,15 +184,32 @@ def by_rules(
     return KnownColumns(roles, values, table, objectives)
 
 
-def doubtful_clues(known: KnownColumns) -> dict[str, dict[str, float]]:
-    """The clues on each doubtful parameter; none if the order of columns, the objective or a parameter is not known."""
-    names = [name for name, role in known.roles.items() if role.doubt is not None]
+def clues_of(known: KnownColumns, names: Collection[str]) -> dict[str, dict[str, float]]:
+    """The clues on columns; none if the order of columns, the objective or a parameter is not known."""
     if not names or not known.objectives or not any(one.varies for one in known.settings().values()):
         return {}
     row = [name for name in known.table if name in known.roles or name in known.objectives]
     belief = {name: 0.5 if role.doubt else 1.0 for name, role in known.roles.items() if role.is_setting}
-    alike, there = _together(known, names), [name for name in names if name in row]
-    return {n: clues_on(n, known.values[n], row, belief, known.objectives, alike.get(n, ())) for n in there}
+    alike, found = _together(known, names), dict[str, dict[str, float]]()
+    for name in (name for name in names if name in row):
+        seen = clues_on(name, known.values[name], row, belief, known.objectives, alike.get(name, ()))
+        found[name] = seen | by_role(known.roles[name], seen)
+    return found
+
+
+def by_role(role: Role, seen: Mapping[str, float]) -> dict[str, float]:
+    """Clues from the role that the rules found, and what else speaks for a parameter without a doubt."""
+    sure = role.is_setting and role.doubt is None
+    found = {
+        "rules: parameter": sure,
+        "rules: doubtful": role.doubt is not None,
+        "rules: design": role.proven,
+        "rules: result": role.name == "result",
+        "rules: cost": role.name in ("time", "budget"),
+        "nothing suggests another role": sure and not role.proven and not seen["typical name"],
+    }
+    also = ("typical name", "chosen values", "words", "behind a result", "before a parameter", "round numbers")
+    return {clue: float(holds) for clue, holds in found.items()} | {f"sure, {one}": sure * seen[one] for one in also}
 
 
 def _one_by_one(names: Sequence[str], values: Mapping[str, Values], objectives: Collection[str]) -> dict[str, Role]:
@@ -242,10 +262,11 @@ def _against_mark(name: str, values: Values) -> Iterator[Clue]:
 def marked(names: Sequence[str]) -> list[str]:
     """The columns whose names begin with a prefix for parameters, such as `params.` or `config/`.
 
-    Names such as params_total and params_per_layer mean the size of a model.
+    Names such as params_total and params_per_layer mean the size of a model; params_std is no parameter either.
     """
     for prefix in MARKS:
-        settings = [name for name in names if name.startswith(prefix) and COUNTED.match(name) is None]
+        starts = [name for name in names if name.startswith(prefix) and COUNTED.match(name) is None]
+        settings = [name for name in starts if name[len(prefix) :].lower() not in NO_SETTINGS]
         if len(settings) > 1 or (settings and not prefix.endswith("_")):
             return settings
     return []

@@ -17,15 +17,7 @@ from pedanova.data.blocks import guess_blocks, rows_of_split
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
-from pedanova.data.objectives import (
-    as_scores,
-    by_likelihood,
-    guess_directions,
-    guess_objective,
-    known_directions,
-    part_of,
-    seeds_of,
-)
+from pedanova.data.objectives import as_scores, guess_directions, known_directions, part_of, seeds_of
 from pedanova.data.options import Reading, RowOptions, as_flag
 from pedanova.data.records import Records, SourceMetadata, mark_columns
 from pedanova.data.regions import Direction, RowSet, as_rows, columns_in, rows_where
@@ -39,6 +31,7 @@ from pedanova.data.row_status import (
     unknown_states,
     without_copies,
 )
+from pedanova.data.understanding import guess_objective, question
 from pedanova.data.vocabulary import is_setting_name
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -90,6 +83,8 @@ class TableOptions(RowOptions):
 def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tuple[Records, TableOptions]:
     """Add the source's metadata and defaults to the user's options; raise an error if no objective is known."""
     settings = records.metadata.params
+    if not records.metadata.source:
+        _refuse_long_table(records.columns, request)
     records, request = _with_objective(records, request)
     records, request = _readable(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
@@ -132,12 +127,12 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
     own = request.objective is not None or records.metadata.metrics or records.metadata.objectives
     set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
-    guess = None if own else guess_objective(left)
-    if guess is None and as_flag("yes", request.yes) and not own and (likely := by_likelihood(left)):
-        words = f"{likely[0]} is used as the objective, because "
-        guess = likely[0], Note("objective", words, Arg("yes", True), " takes every guess", severity="warning")
-    if guess is None:
+    if own:
         return records, request
+    described, yes = request.params is not None or request.space is not None, as_flag("yes", request.yes)
+    guess = guess_objective(left, sure=yes, directed=request.direction is not None, described=described)
+    if guess is None:
+        raise QueryError(Arg("objective"), *question(left))
     return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])
 
 
@@ -182,7 +177,6 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     """Prepare a table that has no metadata: average seeds, remove copies of rows, find the column of trial states."""
     if records.metadata.source:
         return records, request
-    _refuse_long_table(records.columns, request)
     columns, notes = dict(records.columns), list(records.notes)
     for name in objectives_of(request):
         wide = [] if name in columns else seeds_of(name, columns)

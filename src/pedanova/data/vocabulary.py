@@ -167,6 +167,9 @@ BEFORE_HEADS = (
     _words("learning mutation crossover population pop buffer sample max min") | NAMES - AMBIGUOUS - CATEGORIES
 )
 UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score win")
+BLOCK_NAMES = re.compile(
+    r"((test|eval|target)[_ ])?(data[_ ]?set|instance|problem|benchmark|task)s?([_ ]?(name|id|file))?", re.IGNORECASE
+)
 FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(
     r"^(_(step|runtime|timestamp|wandb)|iterations?_since_restore|training_iteration|trial_num|date|hostname|node_ip|pid"
