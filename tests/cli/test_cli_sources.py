@@ -209,7 +209,7 @@ def test_doubtful_columns_are_marked_in_the_first_sentence_and_the_others_are_li
     assert "name the parameters in --params" in first
     assert "flip,kind" not in first  # most columns are doubtful, so a list of the others would be a guess
     assert "patience (perhaps not a parameter) matters most" in first
-    assert "2 parameters" in first_lines(run(file, "--params", "flip,kind")[1])
+    assert "2 parameters" in first_lines(run(file, "--objective", "loss", "--params", "flip,kind")[1])
 
 
 def test_the_advice_for_pruned_and_diverged_rows_can_work(run: Run, tmp_path: Path) -> None:
@@ -235,4 +235,4 @@ def test_the_next_command_asks_for_the_target_that_was_answered(run: Run, tmp_pa
 def test_every_dropped_row_is_counted_in_the_first_line(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     file.write_text("lr,loss\n" + "\n".join(f"{i / 7},{'' if i == 5 else i * 7 % 40}" for i in range(60)))
-    assert "59 of 60 rows" in first_lines(run(file)[1])
+    assert "59 of 60 rows" in first_lines(run(file, "--objective", "loss")[1])

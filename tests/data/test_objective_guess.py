@@ -120,7 +120,7 @@ def test_a_table_that_names_a_parameter_in_each_row_is_refused_with_the_remedy()
         pa.analyze(LONG)
     a = pa.analyze(LONG, "cost_ratio", where="param == 'lr'", params=["value"])
     assert list(a.space) == ["value"]
-    assert list(pa.analyze({"param": LR, "value": A}).space) == ["param"]  # numbers name nothing
+    assert list(pa.analyze({"param": LR, "value": A}, "value").space) == ["param"]  # numbers name nothing
     with pytest.raises(DataError, match=r"params=\['problem', 'value'\]"):
         pa.analyze({"problem": ["knapsack", "sum"] * 20, **LONG})
 

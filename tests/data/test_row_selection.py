@@ -480,9 +480,9 @@ def test_steps_of_runs_in_any_order_of_rows() -> None:
     assert a.data.observations is not None
     assert set(a.data.observations.table["step"].values.tolist()) == {175}
     assert any("36 of 48 rows are earlier steps of 12 runs (step)" in note and "step == 50" in note for note in a.notes)
-    assert len(pa.analyze(table, where="step == 50")) == runs
+    assert len(pa.analyze(table, "val_loss", where="step == 50")) == runs
     without_id = {name: values for name, values in table.items() if name != "run_id"}
-    assert len(pa.analyze(without_id)) == runs
+    assert len(pa.analyze(without_id, "val_loss")) == runs
 
 
 def test_repeats_that_are_called_iterations_are_kept_with_a_warning() -> None:
