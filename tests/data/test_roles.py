@@ -726,17 +726,6 @@ def test_many_numbers_beside_few_values_are_doubted() -> None:
     assert [note.subject for note in a.notes if note.kind == "unused"] == ["delivery_ratio"]
 
 
-def test_names_formed_like_the_objective_are_doubted() -> None:
-    rng = np.random.default_rng(0)
-    table: dict[str, Any] = {"density": rng.choice([0.2, 0.4, 0.8], 60)}
-    for solver in ("random", "dynamic"):
-        table |= {f"{solver}_decisions": rng.integers(40, 90, 60), f"{solver}_answer": rng.choice(["yes", "both"], 60)}
-        table |= {f"{solver}_time": rng.uniform(1, 9, 60)}
-    a = pa.analyze(table, "dynamic_time")
-    assert doubted_in(a) == {"random_decisions", "random_answer", "dynamic_answer"}
-    assert "dynamic_decisions" not in a.space  # its score is low
-
-
 def test_hashes_and_descriptions_are_not_parameters() -> None:
     assert role_of("weights", RNG.choice(["9f86d081884c", "60303ae22b99", "fd61a03af4f7"], ROWS)) == "identifier"
     assert role_of("code_fingerprint", RNG.choice(["v1-clean", "v2-dirty"], ROWS)) == "identifier"
@@ -786,15 +775,6 @@ def test_yes_and_no_between_results_or_behind_them_are_doubted(signs: tuple[str,
     assert "within" in doubted(in_order(between, "loss"))
     assert doubted(in_order({**settings, "loss": real(), "runtime": real(), "within": flags}, "loss")) == ["within"]
     assert not doubted(in_order({"loss": real(), "runtime": real(), **settings}, "loss"))
-
-
-def test_a_copy_of_a_result_or_of_a_doubtful_column_is_doubted() -> None:
-    few = RNG.integers(1, 6, ROWS) / 10
-    decided = in_order({**SETTINGS, "part": few, "loss": real(), "val_acc": few}, "loss")
-    assert decided["part"].doubt is not None
-    assert decided["part"].doubt.why == "has the same values as val_acc"
-    assert doubted(in_order({**SETTINGS, "part": few, "loss": real(), "late": few, "kl": real()}, "loss"))[0] == "part"
-    assert not doubted(in_order({**SETTINGS, "part": few, "dropout": few, "loss": real()}, "loss"))
 
 
 def test_powers_of_two_are_set_but_small_counts_may_be_counted() -> None:
@@ -847,8 +827,6 @@ def test_right_of_the_first_parameters_a_name_alone_is_not_enough() -> None:
     modes = RNG.choice(["linear", "fast"], ROWS)
     decided = in_order({**few, "mse": real(), "end_mode": modes, "mae": real()}, "mse")
     assert doubted(decided) == ["end_mode"]
-    decided = in_order({**few, "converged": RNG.random(ROWS) < 0.5, "mse": real(), "conv_type": modes}, "mse")
-    assert decided["conv_type"].name == "result"
     decided = in_order({**few, "converged": RNG.random(ROWS) < 0.5, "mse": real(), "conv_filters": few["n"]}, "mse")
     assert decided["conv_filters"].is_setting
 

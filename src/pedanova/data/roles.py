@@ -462,36 +462,6 @@ def _one_to_one(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
     return bool(one.max() == other.max()) and tells(one, other)
 
 
-def _families(known: KnownColumns) -> dict[str, Role]:
-    """Doubt columns such as a_status and b_status beside the objective a_time and its sibling b_time."""
-    names = {words_of(name): name for name in (*known.objectives, *known.roles)}
-    new = dict[str, Role]()
-    for *before, last in (words_of(name) for name in known.objectives if len(words_of(name)) > 1):
-        makers = {words[:-1] for words in names if words[-1:] == (last,) and len(words) == len(before) + 1}
-        others = {words[-1] for words in names if words[:-1] in makers} - {last}
-        alike = [(*maker, other) for other in others for maker in makers]
-        complete = [words for words in alike if len(makers) > 1 and all((*m, words[-1]) in names for m in makers)]
-        for name in (names[words] for words in complete if names[words] in known.roles):
-            one = known.values[name]
-            chosen = is_setting_name(name) or (one.kind == "numbers" and one.looks_chosen)
-            if known.roles[name].is_setting and not chosen:
-                new[name] = known.doubted(name, "its name is formed like that of the objective")
-    return new
-
-
-def _named_after_ends(known: KnownColumns) -> dict[str, Role]:
-    """Columns such as conv_type behind the status "converged" are results."""
-    new, ends = dict[str, Role](), list[str]()
-    for name in known.table:
-        first, *rest = words_of(name)
-        if known.is_setting(name) and rest and len(first) >= LEAST_STEM and not is_setting_name(name, number=True):
-            end = next((end for end in ends if words_of(end)[-1].startswith(first)), None)
-            new |= {name: Role("result", f"its name begins like that of {end}")} if end else {}
-        elif name not in known.objectives and (name not in known.roles or known.roles[name].name == "status"):
-            ends.append(name)
-    return new
-
-
 @dataclass(frozen=True, slots=True)
 class Typical:
     """The varied parameters whose names (`named`) or values (`chosen`) are typical, and those of a design."""
@@ -620,29 +590,6 @@ def _like_neighbours(
     return alike
 
 
-def _flags(known: KnownColumns) -> dict[str, Role]:
-    """Doubt yes/no columns between results, or behind the last result."""
-    flags = {name for name, one in known.settings().items() if one.kind == "flags" and not is_setting_name(name)}
-    flags -= {name for name in flags if known.roles[name].proven}
-    row = [name for name in known.table if name in known.objectives or name in known.roles]
-    new = {}
-    for place, name in enumerate(row if len(row) <= MOST_COMPARED else ()):
-        before, after = ([one for one in part if one not in flags] for part in (row[:place], row[place:]))
-        end = known.is_measured(after[0]) if after else before and not known.is_setting(before[-1])
-        if name in flags and before and known.is_measured(before[-1]) and end:
-            new[name] = known.doubted(name, "its column stands between columns of results")
-    return new
-
-
-def _copies(known: KnownColumns) -> dict[str, Role]:
-    """Doubt copies of columns that are not parameters, or that may not be."""
-    numbers = {n: one.some.astype(np.float64).tobytes() for n, one in known.values.items() if one.kind == "numbers"}
-    measured = {values: name for name, values in numbers.items() if known.is_measured(name)}
-    pairs = ((name, measured.get(numbers.get(name, b""))) for name in known.settings())
-    alike = {name: other for name, other in pairs if other and not is_setting_name(name, number=True)}
-    return {name: known.doubted(name, f"has the same values as {other}") for name, other in alike.items()}
-
-
 def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str]]:
     """For each column in `names`, the parameters, results and costs that have a strong rank correlation with it."""
     kinds = ("parameter", "result", "time")
@@ -654,9 +601,7 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
 
 
-RULES = (
-    _repeats, _design, _names_of_configurations, _named_after_ends, _families, _without_evidence, _flags, _copies,
-)  # fmt: skip
+RULES = (_repeats, _design, _names_of_configurations, _without_evidence)
 
 
 def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
