@@ -37,16 +37,14 @@ class GoalPlane:
     front: Counts  # rows that are on the Pareto front
 
 
-def goal_plane(
-    observed: Observations, codes: Codes, *, axes: tuple[int, int] = (0, 1), cells: int = CELLS
-) -> GoalPlane:
+def goal_plane(observed: Observations, codes: Codes, *, axes: tuple[int, int] = (0, 1)) -> GoalPlane:
     """Count rows in a grid of two objectives; `codes` are 0 in the target, 1 elsewhere in the region, 2 outside it."""
     if len(observed.goals) < 2:
         raise QueryError("there is only one objective; this plot needs two objectives")
     rows = codes < 2
     losses = np.stack([goal.sign * goal.values[rows].astype(np.float64) for goal in observed.goals], axis=1)
     first, second = (observed.goals[axis] for axis in axes)
-    (xs, log_x), (ys, log_y) = (edges_of(goal, goal.values[rows], cells) for goal in (first, second))
+    (xs, log_x), (ys, log_y) = (edges_of(goal, goal.values[rows]) for goal in (first, second))
     at = [  # values outside the edges are in the first or last cell
         np.clip(np.nan_to_num(goal.values[rows].astype(np.float64), nan=np.inf), edges[0], edges[-1])
         for goal, edges in ((first, xs), (second, ys))
@@ -61,18 +59,18 @@ def goal_plane(
     return GoalPlane(names, directions, (log_x, log_y), (xs, ys), *tables)
 
 
-def edges_of(goal: Goal, values: NDArray[Any], cells: int) -> tuple[NDArray[np.float64], bool]:
+def edges_of(goal: Goal, values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
     """The edges of the cells of one objective, and whether they are on a log scale; the worst 2 % are ignored."""
     finite = values[np.isfinite(values)].astype(np.float64)
     if not len(finite):
-        return np.linspace(0.0, 1.0, cells + 1), False
+        return np.linspace(0.0, 1.0, CELLS + 1), False
     ends = ENDS if goal.sign > 0 else tuple(1.0 - end for end in reversed(ENDS))
     low, high = np.quantile(finite, ends)
     low, high = (min(low, finite.min()), high) if goal.sign > 0 else (low, max(high, finite.max()))
     if not low < high:
         low, high = low - 0.5, high + 0.5
     log = bool(low > 0 and high / low > WIDE)
-    return (np.geomspace(low, high, cells + 1) if log else np.linspace(low, high, cells + 1)), log
+    return (np.geomspace(low, high, CELLS + 1) if log else np.linspace(low, high, CELLS + 1)), log
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -77,7 +77,7 @@ class Agreement:
         return "same" if self.spearman >= floor and self.low >= least else "unsure"
 
 
-def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, seed: int = 0) -> Agreement:
+def agreement_of(one: Importances, other: Importances, *, seed: int = 0) -> Agreement:
     """The agreement of two rankings, over the parameters that varied in both.
 
     If no parameter has a clear effect in `other`, there is no ranking to compare with.
@@ -93,9 +93,9 @@ def agreement_of(one: Importances, other: Importances, *, draws: int = DRAWS, se
     if any(row.low is None for pair in pairs for row in pair):
         return Agreement(float(point), None, None, None)
     rng = np.random.default_rng([seed])
-    drawn = [_drawn(rows, noise, draws, rng) for rows in (here, there)]
+    drawn = [_drawn(rows, noise, rng) for rows in (here, there)]
     low, high = np.percentile(spearman(*drawn), (2.5, 97.5))
-    again = [_drawn(_as_sure_as(rows, there), noise, draws, rng) for rows in (here, there)]
+    again = [_drawn(_as_sure_as(rows, there), noise, rng) for rows in (here, there)]
     itself = np.percentile(spearman(*again), EARLIEST)
     ends = min(float(low), float(point)), max(float(high), float(point))
     turned = []  # pairs of parameters that are in clearly opposite order in the two answers
@@ -110,10 +110,10 @@ def _is_noise(row: Importance) -> bool:
     return row.significant is False or row.share <= 0
 
 
-def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], draws: int, rng: np.random.Generator) -> Reals:
-    """(draws, parameters) Shares drawn within their intervals."""
+def _drawn(rows: Sequence[Importance], noise: NDArray[np.bool_], rng: np.random.Generator) -> Reals:
+    """(DRAWS, parameters) Shares drawn within their intervals."""
     share, low, high = (np.array([getattr(row, name) for row in rows], dtype=np.float64) for name in NUMBERS)
-    normals = rng.standard_normal((draws, len(rows)))
+    normals = rng.standard_normal((DRAWS, len(rows)))
     reach = np.where(normals < 0, share - np.minimum(low, share), np.maximum(high, share) - share) / NORMAL
     return np.where(noise, 0.0, np.maximum(0.0, share + reach * normals))
 

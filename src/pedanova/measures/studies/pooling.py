@@ -22,11 +22,11 @@ from pedanova.space.grid import Reals
 
 
 @cache
-def range_end(count: int, level: float = 0.95) -> float:
-    """The quantile of the studentised range of `count` means with known variance."""
+def range_end(count: int) -> float:
+    """The 95 % quantile of the studentised range of `count` means with known variance."""
     from scipy.stats import studentized_range
 
-    return float(studentized_range.ppf(level, count, np.inf))
+    return float(studentized_range.ppf(0.95, count, np.inf))
 
 
 @dataclass(frozen=True, slots=True)

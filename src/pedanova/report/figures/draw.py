@@ -85,9 +85,9 @@ def title(ax: Axes, words: str) -> None:
     ax.set_title(text.replace("$", r"\$"), loc="left", fontsize="medium")
 
 
-def trim(ax: Axes, sides: Sequence[str] = ("top", "right")) -> None:
-    """Hide the given sides of the Axes' frame."""
-    for side in sides:
+def trim(ax: Axes) -> None:
+    """Hide the upper and the right side of the Axes' frame."""
+    for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
 
