@@ -364,6 +364,29 @@ def parse(text: str) -> tuple[ast.expr, dict[str, str]]:
     return tree.body, names
 
 
+DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?(Z|\+00:00)?")
+
+
+def as_date(value: object) -> np.datetime64 | None:
+    """The moment that a text in ISO form means, in UTC; None for any other value."""
+    if not isinstance(value, str) or DATE.fullmatch(value) is None:
+        return None
+    try:
+        return np.datetime64(value.replace(" ", "T").removesuffix("Z").removesuffix("+00:00"), "us")
+    except ValueError:  # such as 2026-02-31
+        return None
+
+
+def dates_of(column: Column) -> NDArray[Any] | None:
+    """The moments in a column of dates, or of text in which each value is a date; None for other columns."""
+    if column.labels is None:
+        return column.values if column.values.dtype.kind == "M" else None
+    read = [as_date(label) for label in column.labels]
+    if not read or any(one is None for one in read):
+        return None
+    return np.array([*read, np.datetime64("NaT", "us")])[column.values]  # the code of a missing value is -1
+
+
 class Reader:
     """Evaluates the syntax tree of a condition; raises an error for syntax that is not allowed."""
 
@@ -401,6 +424,11 @@ class Reader:
 
     def against(self, column: Column, op: ast.cmpop, value: Any) -> Mask:
         present = ~column.absent()
+        compare = ORDERS.get(type(op)) or {ast.Eq: operator.eq, ast.NotEq: operator.ne}.get(type(op))
+        day = as_date(value)
+        dates = None if day is None or compare is None else dates_of(column)
+        if compare is not None and dates is not None:
+            return present & compare(dates, day)  # type: ignore[no-any-return]
         if column.is_time:
             raise self.unfit(column)
         if isinstance(op, ast.In | ast.NotIn):
@@ -467,7 +495,10 @@ class Reader:
 
     def unfit(self, column: Column) -> QueryError:
         text = f"text; write a condition such as {column.name} == 'adam'"
-        remedy = "dates; turn them into numbers" if column.is_time else text
+        dated = (
+            f"dates or durations; compare dates as in {column.name} >= '2026-03-10', and turn durations into numbers"
+        )
+        remedy = dated if column.is_time else text
         return QueryError(f"{self.text[:80]!r}: {column.name} holds {remedy}")
 
     def refusal(self, node: ast.AST) -> QueryError:
