@@ -2,11 +2,14 @@
 
     python benchmarks/advice.py gains --data DATA_DIR --out gains.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py bounds --data DATA_DIR --out bounds.jsonl --seeds 2 --jobs 2
+    python benchmarks/advice.py boxes --data DATA_DIR --out boxes.jsonl --seeds 2 --jobs 2
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py win --data DATA_DIR --out win.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py stop --data DATA_DIR --out stop.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py front --out front.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py tell --out gains.jsonl
+
+With one file for `bounds`, `boxes` and `stop`, `tell` prints a table of all promises: said and true, by sampler.
 
 Cases that are in the file already are not run again, so a run may be stopped and taken up. Without --data only
 functions are used. HyperSHAP is asked where it is installed.
@@ -20,7 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -30,6 +33,7 @@ from shared import append_records, by_tpe, options_of, read_records, words
 # isort: split
 import numpy as np
 from front import FRONTS, WAYS, front_case, level_case, tell_front, tell_levels
+from promises import END, LOOKS, PROMISES, tell_promises
 from samples import drawn_evenly, kept_truth, suggested
 from tables import TABLES, TableWorld, read_table
 from worlds import WORLDS
@@ -283,7 +287,6 @@ def by_us(analysis: pa.Analysis, start: Any, changed: Sequence[Any]) -> np.ndarr
 # --- bounds ------------------------------------------------------------------------------------------
 
 FRESH = 10  # proposals whose results are compared with their intervals
-CHANCES = (0.0, 0.03, 0.1, 0.3, 0.5, 0.7, 1.01)
 STEPS, KEPT, MOVES = (0.1, 0.03, 0.01, 0.003, 0.001), 40, 20  # of the search for the truth
 
 
@@ -361,20 +364,38 @@ def bounds_case(name: str, folder: str | None, seed: int, rows: int, sampler: st
     return [record]
 
 
-def tell_bounds(records: Sequence[Record]) -> None:
-    for sampler in sorted({record["sampler"] for record in records}):
-        some = [one for one in records if one["sampler"] == sampler]
-        told = [one for one in some if "inside" in one]
-        total, single = [one["inside"][0] for one in told], [ok for one in told for ok in one["inside"][1:]]
-        safe, held = [one["safe"] for one in told if "safe" in one], [ok for one in some for ok in one["held"]]
-        print(f"{sampler}: {len(some)} studies, gains in {len(told)}; inside: total {np.mean(total):.3f}, ", end="")
-        print(f"parameters {np.mean(single):.3f}, proposals {np.mean(held):.3f} of {len(held)}; ", end="")
-        print(f"safe {sum(safe)} of {len(safe)}")
-        pairs = np.array([pair for one in some for pair in one["chances"]], dtype=float)
-        for low, high in pairwise(CHANCES):
-            here = pairs[(pairs[:, 0] >= low) & (pairs[:, 0] < high)]
-            if len(here):
-                print(f"  chance {low:.2f} to {high:.2f}: said {here[:, 0].mean():.3f}, true {here[:, 1].mean():.3f}")
+# --- boxes -----------------------------------------------------------------------------------------
+
+EVERY = 20_000  # configurations that stand for the whole space
+
+
+def box_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Record]:
+    """The part of the best 1 % of the space that `reduce` keeps: said and true."""
+    problem = problem_named(name, folder)
+    settings, objective = trials_by(problem, sampler, SIZES[-1], seed)
+    small = problem.analyze(settings, objective, number=np.arange(len(objective))).reduce()
+    every = problem.draw(EVERY, np.random.default_rng(33))
+    true = problem.true(every)
+    best = true <= np.partition(true, EVERY // 100 - 1)[EVERY // 100 - 1]
+    inside = np.array([is_inside(small.space, one) for one in every])
+    said, volume = (1.0, 1.0) if small.evidence is None else (small.evidence.kept.part, small.evidence.volume)
+    record = {"said": said, "true": float(inside[best].mean()), "volume": float(inside.mean()), "said volume": volume}
+    return [{"problem": name, "seed": seed, "sampler": sampler, **record}]
+
+
+def is_inside(space: Mapping[str, Any], setting: Mapping[str, Any]) -> bool:
+    for name, value in setting.items():
+        if value is None or value != value:
+            continue
+        parameter = space.get(name)
+        if parameter is None:
+            return False
+        if isinstance(parameter, pa.Categorical | pa.Ordinal):
+            if value not in values_of(parameter, 0):
+                return False
+        elif not parameter.low <= value <= parameter.high:
+            return False
+    return True
 
 
 # --- next trials -----------------------------------------------------------------------------------
@@ -471,21 +492,22 @@ def by_place(parameter: Any, value: Any) -> Any:
 
 # --- the stop sentence -----------------------------------------------------------------------------
 
-LOOKS, END = (50, 75, 100, 150, 200), 300
-
 
 def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Record]:
     """A study that is read while it grows: each limit of the next 20 trials, and when the ranking is settled."""
     problem = problem_named(name, folder)
     settings, objective = trials_by(problem, sampler, END, seed)
-    looks = []
+    looks: list[list[Any]] = []
     for rows in LOOKS:
         advice = problem.analyze(settings[:rows], objective[:rows], number=np.arange(rows)).needed(force=True).stop
         best = float(objective[:rows].min())
         won = best - float(objective[: rows + advice.trials].min())
-        looks.append([advice.better, won, advice.value_settled, advice.ranking_settled, advice.first])
+        looks.append([rows, advice.better, won, advice.value_settled, advice.ranking_settled, advice.first])
     last = problem.analyze(settings, objective, number=np.arange(END)).importance(force=True)
-    return [{"problem": name, "seed": seed, "sampler": sampler, "looks": looks, "last": next(iter(last))}]
+    bests = np.minimum.accumulate(objective)
+    large = np.flatnonzero(bests[:-1] - bests[1:] > advice.negligible)
+    record = {"looks": looks, "last": next(iter(last)), "improved": int(large[-1]) + 2 if len(large) else 1}
+    return [{"problem": name, "seed": seed, "sampler": sampler, **record}]
 
 
 # --- running and telling ---------------------------------------------------------------------------
@@ -503,6 +525,8 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
             elif options.part == "bounds":
                 ways = product(SIZES, ("uniform", "tpe"))
                 yield from ((bounds_case, name, options.data, seed, *way) for way in ways)
+            elif options.part == "boxes":
+                yield from ((box_case, name, options.data, seed, sampler) for sampler in ("uniform", "tpe"))
             elif options.part == "next":
                 yield from ((next_case, name, options.data, seed, way) for way in ("random", "know"))
             elif options.part == "front":
@@ -511,7 +535,7 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
             elif options.part == "win":
                 yield win_case, name, options.data, seed
             else:
-                yield from ((stop_case, name, options.data, seed, sampler) for sampler in ("random", "tpe"))
+                yield from ((stop_case, name, options.data, seed, sampler) for sampler in ("uniform", "tpe"))
 
 
 def work(*case: Any) -> list[Record]:
@@ -531,14 +555,9 @@ def run_all(options: Any) -> None:
 
 def tell(options: Any) -> None:
     records = read_records(options.out)
-    kinds = {
-        "gains_case": tell_gains,
-        "bounds_case": tell_bounds,
-        "next_case": tell_next,
-        "win_case": tell_win,
-        "stop_case": tell_stop,
-    }
+    kinds = {"gains_case": tell_gains, "next_case": tell_next, "win_case": tell_win}
     kinds |= {"front_case": tell_front, "level_case": tell_levels}
+    tell_promises([one for one in records if json.loads(one["key"])[0] in PROMISES])
     for kind, tell_them in kinds.items():
         some = [record for record in records if json.loads(record["key"])[0] == kind]
         if some:
@@ -571,17 +590,6 @@ def tell_win(records: Sequence[Record]) -> None:
         print(f"{name}: not worse than TPE in {np.mean(as_good):.2f} of {len(some)} pairs")
 
 
-def tell_stop(records: Sequence[Record]) -> None:
-    for sampler in sorted({record["sampler"] for record in records}):
-        some = [one for one in records if one["sampler"] == sampler]
-        looks = [look for one in some for look in one["looks"]]
-        limits = [(won > limit, value) for limit, won, value, *_ in looks if limit is not None]
-        settled = [first == one["last"] for one in some for *_, ranked, first in one["looks"] if ranked]
-        print(f"{sampler}: {len(some)} studies; a limit in {len(limits)} of {len(looks)} looks, exceeded in ", end="")
-        print(f"{sum(wrong for wrong, _ in limits)} (negligible in {sum(value for _, value in limits)}); ", end="")
-        print(f"ranking settled in {len(settled)}, and its first parameter stayed first in {sum(settled)}")
-
-
 def tell_gains(records: Sequence[Record]) -> None:
     by: dict[tuple[str, int], list[Record]] = defaultdict(list)
     for record in records:
@@ -607,7 +615,7 @@ def tell_gains(records: Sequence[Record]) -> None:
 
 def main() -> None:
     parser = options_of(__doc__)
-    parser.add_argument("part", choices=("gains", "bounds", "next", "win", "stop", "front", "tell"))
+    parser.add_argument("part", choices=("gains", "bounds", "boxes", "next", "win", "stop", "front", "tell"))
     parser.add_argument("--data", help="the folder of complete tables")
     parser.add_argument("--out", type=Path, default=Path("advice.jsonl"))
     parser.add_argument("--problems", type=words)
