@@ -26,7 +26,7 @@ from pedanova.data.column import Column, as_column
 from pedanova.data.column_values import Values
 from pedanova.data.conditions import as_reals
 from pedanova.data.evidence import NONE, likelier
-from pedanova.data.objectives import guess_directions
+from pedanova.data.objectives import shown_direction
 from pedanova.data.roles import by_rules, clues_of, marked, roles_of
 from pedanova.data.row_status import direction_by_rows
 from pedanova.data.understanding import certain_from, objective_clues, probability, right_clues
@@ -143,12 +143,13 @@ def understood(table: dict[str, Any]) -> Understood | None:
     taken = {name: role.is_setting for name, role in roles.items()} | dict.fromkeys(blocks, False)
     varied = [name for name in taken if expected[name] != "either" and Values.of(columns[name]).varies]
     right["roles"] = all(taken[name] == (expected[name] == "parameter") for name in varied)
-    return Understood(right_clues(columns, guess, chances[guess]), right)
+    directed = direction_of(guess, columns) is not None
+    return Understood(right_clues(columns, guess, chances[guess], directed=directed), right)
 
 
-def direction_of(objective: str, columns: dict[str, Column]) -> object:
+def direction_of(objective: str, columns: dict[str, Column]) -> str | None:
     by_rows = lambda name: direction_by_rows(as_reals(columns[name]), columns, None)  # noqa: E731
-    return guess_directions(objective, columns, None, by_rows)[0]
+    return shown_direction(objective, columns, by_rows=by_rows)
 
 
 def logistic(rows: Sequence[Row], ridge: float, *, rising: bool = False) -> dict[str, float]:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import pedanova as pa
-from pedanova.errors import DataError
 
 ROWS = 4_000
 RANDOM = np.random.default_rng(5)
@@ -37,18 +36,6 @@ def frame_of(engine: str, table: dict[str, np.ndarray]) -> Any:
     import polars as pl
 
     return pl.from_arrow(arrow).lazy()
-
-
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_an_objective_that_the_engine_cannot_convert_is_refused(engine: str) -> None:
-    lazy = frame_of(engine, {"x": RANDOM.random(60), "loss": RANDOM.random(60)})
-    text = (
-        lazy.with_columns(loss=lazy.collect()["loss"].cast(str).str.replace(".", ",", literal=True))
-        if engine == "polars"
-        else lazy.project("x, replace(loss::varchar, '.', ',') as loss")
-    )
-    with pytest.raises(DataError, match=r"cannot be run: .*in your query, or pass scan=pa\.Scan\(pushdown=False\)"):
-        pa.analyze(text, "loss", scan=pa.Scan(pushdown=True))
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])

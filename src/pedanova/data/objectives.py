@@ -407,6 +407,25 @@ def _guess(
         return directions[objective], None
     if objective not in columns:
         return "maximize", _unsure(repr(objective), "maximize", "rows that meet the condition count as good")
+    found = _guess_shown(objective, columns, metadata, by_rows)
+    if found is not None:
+        return found
+    why = "its name does not say which way is better"
+    why = f"neither {metadata.source} nor its name says which way is better" if metadata.source else why
+    return "minimize", _unsure(objective, "minimize", why)
+
+
+def shown_direction(
+    objective: str, columns: Mapping[str, Column], metadata: SourceMetadata | None = None, by_rows: ByRows | None = None
+) -> Direction | None:
+    """The direction of a column that its name, a similar result or the rows show; None if nothing shows it."""
+    found = _guess_shown(objective, columns, metadata or SourceMetadata(), by_rows)
+    return None if found is None else found[0]
+
+
+def _guess_shown(
+    objective: str, columns: Collection[str], metadata: SourceMetadata, by_rows: ByRows | None
+) -> tuple[Direction, Note] | None:
     direction = None if objective in metadata.unclear else direction_by_name(objective)
     general = direction is None or (last_telling(objective) or ("",))[0] in GENERAL
     seen = _direction_beside(objective, columns) if general and isinstance(columns, Mapping) else None
@@ -415,11 +434,9 @@ def _guess(
     if direction is not None:
         return direction, _guessed(objective, direction)
     seen = seen or (None if by_rows is None else by_rows(objective))
-    if seen is not None:
-        return seen[0], _unsure(objective, seen[0], f"its name does not say which way is better, but {seen[1]}")
-    why = "its name does not say which way is better"
-    why = f"neither {metadata.source} nor its name says which way is better" if metadata.source else why
-    return "minimize", _unsure(objective, "minimize", why)
+    if seen is None:
+        return None
+    return seen[0], _unsure(objective, seen[0], f"its name does not say which way is better, but {seen[1]}")
 
 
 def _guessed(name: str, direction: Direction) -> Note:

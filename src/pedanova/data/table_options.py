@@ -130,9 +130,10 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
     if own:
         return records, request
     described, yes = request.params is not None or request.space is not None, as_flag("yes", request.yes)
-    guess = guess_objective(left, sure=yes, directed=request.direction is not None, described=described)
+    directed, by_rows = request.direction is not None, _by_rows(records, request)
+    guess = guess_objective(left, sure=yes, directed=directed, described=described, by_rows=by_rows)
     if guess is None:
-        raise QueryError(Arg("objective"), *question(left))
+        raise QueryError(Arg("objective"), *question(left, by_rows))
     return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])
 
 

@@ -11,7 +11,6 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from math import log, prod
-from typing import Any
 
 import numpy as np
 
@@ -27,10 +26,11 @@ from pedanova.data.objectives import (
     SINGLE,
     SPREAD,
     TRAINING,
-    guess_directions,
+    ByRows,
     in_order,
     likely_objectives,
     other_objectives,
+    shown_direction,
 )
 from pedanova.data.regions import Direction
 from pedanova.data.roles import Role, by_rules, clues_of, marked, outcomes, roles_of
@@ -117,11 +117,17 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
 
 
 def guess_objective(
-    columns: Mapping[str, Column], *, sure: bool = False, directed: bool = False, described: bool = False
+    columns: Mapping[str, Column],
+    *,
+    sure: bool = False,
+    directed: bool = False,
+    described: bool = False,
+    by_rows: ByRows | None = None,
 ) -> tuple[str, Note] | None:
     """The column that is most likely the objective, and a note; None if it is better to ask.
 
-    With `sure`, any guess is taken. `directed` says that the direction is given, `described` that the parameters are.
+    With `sure`, any guess is taken. `directed` says that the direction is given, `described` that the parameters are;
+    `by_rows` guesses a direction that the name does not show.
 
     Examples
     --------
@@ -140,6 +146,7 @@ def guess_objective(
     if sure:
         words = f"{name} is used as the objective, because "
         return name, Note("objective", words, Arg("yes", True), f" takes every guess{beside}", severity="warning")
+    directed = directed or shown_direction(name, some, by_rows=by_rows) is not None
     right = probability(right_clues(some, name, chances[name], directed=directed, described=described))
     if right < certain_from():
         return None
@@ -153,9 +160,12 @@ def certain_from() -> float:
 
 
 def right_clues(
-    columns: Mapping[str, Column], objective: str, chance: float, *, directed: bool = False, described: bool = False
+    columns: Mapping[str, Column], objective: str, chance: float, *, directed: bool, described: bool = False
 ) -> dict[str, dict[str, float]]:
-    """Clues on whether the objective, its direction and every parameter are understood correctly, for each of them."""
+    """Clues on whether the objective, its direction and every parameter are understood correctly, for each of them.
+
+    `directed` says that the direction is given, or that something shows it.
+    """
     word = (last_telling(objective) or ("",))[0]
     clear = word in RESULTS - UNCLEAR - GENERAL
     clues = {
@@ -165,7 +175,7 @@ def right_clues(
             "clear word": float(clear),
             "no cost": float(word not in COSTS),
         },
-        "direction": {"clear word": float(directed or clear), "some word": float(directed or word != "")},
+        "direction": {"clear word": float(clear), "shown": float(directed)},
     }
     blocks = guess_blocks(columns, [objective])
     names = [name for name in columns if name not in (objective, *blocks)]
@@ -185,7 +195,9 @@ def right_clues(
 
 
 def probability(clues: Mapping[str, Mapping[str, float]]) -> float:
-    """The probability that objective, direction and every parameter are right."""
+    """The probability that objective, direction and every parameter are right; 0 if nothing shows the direction."""
+    if not clues["direction"]["shown"]:
+        return 0.0
     return prod(score(f"right {part}", some) for part, some in clues.items())
 
 
@@ -193,7 +205,7 @@ def _log_odds(chance: float) -> float:
     return log(max(chance, LEAST_CERTAINTY)) - log(max(1 - chance, LEAST_CERTAINTY))
 
 
-def question(table: Mapping[str, Column]) -> Iterator[Word]:
+def question(table: Mapping[str, Column], by_rows: ByRows | None = None) -> Iterator[Word]:
     """What was understood of a table without a clear objective: four groups of columns, and one line to copy."""
     some = looked_at(table)
     chances = likelier("objective", objective_clues(some))
@@ -213,7 +225,12 @@ def question(table: Mapping[str, Column]) -> Iterator[Word]:
     groups = {"parameters": sure, "results": results, "left out": left, "unsure": unsure}
     said = "; ".join(f"{title}: {listed(names, most=12)}" for title, names in groups.items() if names)
     yield f" is missing, and it is not clear which result counts; {said}; pass "
-    yield Arg("objective", said=_to_copy(likely, some, _unlikely(varied, unsure)))
+    way = shown_direction(likely, some, by_rows=by_rows)
+    yield Arg("objective", said=_to_copy(likely, way or "minimize", _unlikely(varied, unsure)))
+    if way is None:
+        yield " (if higher is better: "
+        yield Arg("direction", "max")
+        yield ")"
     yield ", another result, or "
     yield Arg("yes", True)
     yield " for this guess"
@@ -225,10 +242,8 @@ def _unlikely(roles: Mapping[str, Role], unsure: Collection[str]) -> list[str]:
     return unlikely if len(unlikely) < len(roles) else []
 
 
-def _to_copy(likely: str, columns: Mapping[str, Column], exclude: list[str]) -> tuple[str, str]:
+def _to_copy(likely: str, way: Direction, exclude: list[str]) -> tuple[str, str]:
     """The call in Python and the options in a shell that answer the question."""
-    direction: Any = guess_directions(likely, columns)[0]
-    way: Direction = direction
     python = f"pa.analyze(data, {likely!r}, direction={way!r}"
     shell = f"--objective {shlex.quote(likely)} --direction {way[:3]}"
     if exclude:

@@ -32,7 +32,7 @@ from pedanova.errors import Arg, QueryError, Word
 from pedanova.scale.parts import Plan, conditional, observe
 from pedanova.sources.scans.batches import is_ibis
 from pedanova.sources.scans.scan import TableScan
-from pedanova.sources.tables.frames import engine_errors, read_frame
+from pedanova.sources.tables.frames import read_frame
 from pedanova.space.grid import Grid, grid_of
 from pedanova.space.parameters import Float, Int, Parameter
 
@@ -73,9 +73,7 @@ def grouped(frame: Any, number: Any, columns: dict[str, Any], keys: Sequence[str
     columns = columns | {key: is_odd(number, odd) for key, odd in ODD.items()}
     lazy: Any = nw.from_native(frame).lazy().select(*(column.alias(key) for key, column in columns.items()))
     totals = [nw.col(key).sum().alias(key) for key in (*sums, *ODD)]
-    remedy = "; convert the column in your query, or pass ", Arg("pushdown", False, of="Scan"), " to read the rows"
-    with engine_errors(frame, *remedy):
-        return lazy.group_by(*keys).agg(nw.len().alias(ROWS), *totals).collect("pyarrow").to_native()
+    return lazy.group_by(*keys).agg(nw.len().alias(ROWS), *totals).collect("pyarrow").to_native()
 
 
 def moments_in_engine(frame: Any, objective: str, levels: Levels) -> Moments:

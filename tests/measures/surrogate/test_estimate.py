@@ -346,10 +346,3 @@ def test_values_that_crowd_are_seen_by_their_ranks() -> None:
     assert linear.estimator == "surrogate"
     for name, row in true.items():
         assert linear[name].share == pytest.approx(row.share, abs=0.06)
-
-
-def test_a_bandwidth_for_a_parameter_with_one_value_and_gaps() -> None:
-    random = np.random.default_rng(0)
-    table = {"x": np.where(random.random(300) < 0.5, 3.0, np.nan), "loss": random.random(300)}
-    row = pa.analyze(table, "loss", space={"x": pa.Ordinal([3])}).importance(smoothing=2.5)["x"]
-    assert row.share == pa.analyze(table, "loss", space={"x": pa.Ordinal([3])}).importance(smoothing="none")["x"].share

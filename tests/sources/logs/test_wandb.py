@@ -60,7 +60,7 @@ def test_marked_columns(tmp_path: Path) -> None:
 
 def test_plain_columns(tmp_path: Path) -> None:
     path = write(tmp_path / "export.csv", export(""))
-    guessed = pedanova.analyze(path, scan=pedanova.Scan(threads=1))
+    guessed = pedanova.analyze(path, scan=pedanova.Scan(threads=1), yes=True)
     assert any("val_loss is used as the objective" in note for note in guessed.notes)
     a = pedanova.analyze(path, "val_loss", scan=pedanova.Scan(threads=1))
     assert set(a.data.tallies) == {"lr", "opt"}

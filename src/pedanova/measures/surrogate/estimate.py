@@ -393,7 +393,7 @@ def unseen_part(contrast: Contrast, smoothing: Smoothing) -> float:
     for block in blocks_of(contrast.grid):
         inside, outside = target[block.cells], region[block.cells]
         width = float(bandwidth(smoothing, inside, block, region=outside))
-        if width > 0.0 and inside.sum() > 1 and len(block) > 1:
+        if width > 0.0 and inside.sum() > 1:
             unseen += smoothed_away(inside, outside, width) / rows
     return unseen
 

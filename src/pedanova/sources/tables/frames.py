@@ -15,7 +15,7 @@ from pedanova.base.lazy import LazyModule
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column, encode, plain_value, recoded, some
 from pedanova.data.records import Records
-from pedanova.errors import Arg, DataError, PedanovaError, Word
+from pedanova.errors import Arg, DataError, PedanovaError
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -116,7 +116,7 @@ def read_frame(data: object) -> Records:
 
 
 @contextmanager
-def engine_errors(plan: object, *remedy: Word) -> Iterator[None]:
+def engine_errors(plan: object) -> Iterator[None]:
     """A context manager that shortens errors of the engine of a lazy table, such as a missing column, to one line."""
     try:
         yield
@@ -126,7 +126,7 @@ def engine_errors(plan: object, *remedy: Word) -> Iterator[None]:
         if not type(error).__module__.startswith(ENGINES):
             raise
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise DataError(f"the {type(plan).__name__} cannot be run: {first}", *remedy) from error
+        raise DataError(f"the {type(plan).__name__} cannot be run: {first}") from error
 
 
 def _with_index(data: Any) -> Any:
