@@ -124,12 +124,14 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     _, roles, _ = run("analyze", str(file), "--objective", "acc", "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     code, _, error = run("analyze", str(file), "--objective", "acc", "--exclude", "depth,kind")
-    assert (code, "if they are parameters, pass --params patience" in error) == (2, True)
+    assert (code, "name the columns that were set before each trial in --params" in " ".join(error.split())) == (
+        2,
+        True,
+    )
     assert run("analyze", str(file), "--objective", "acc", "--params", "patience")[0] == 0
     file.write_text("depth,kind,acc,patience\n" + "\n".join(f"1,a,{row.split(',', 2)[2]}" for row in rows) + "\n")
-    assert (
-        "if they are parameters, pass --params patience" in run("analyze", str(file), "--objective", "acc")[2]
-    )  # the other two never vary
+    error = run("analyze", str(file), "--objective", "acc")[2]
+    assert "no column is clearly a parameter (patience: " in " ".join(error.split())  # the other two never vary
     file.write_text("depth,kind,acc,patience\n" + "\n".join(rows) + "\n")
     (tmp_path / "space.json").write_text('{"depth": [0, 1], "kind": ["a", "b"]}')
     _, out, _ = run("analyze", str(file), "--objective", "acc")

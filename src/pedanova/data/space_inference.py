@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -423,9 +422,8 @@ def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[
         raise DataError(words, "give trials with different values, or name other columns in ", Arg("params"))
     if varied and not sure and all((clue := roles[name].doubt) is not None and clue.weight > WEAK for name in varied):
         why = f"{varied[0]}: {roles[varied[0]].in_words()}"
-        words = f"every column that could be a parameter may be something else ({why}); if they are parameters, pass "
-        said = f"params={varied!r}", f"--params {shlex.quote(','.join(varied))}"
-        raise DataError(words, Arg("params", said=said))
+        words = f"no column is clearly a parameter ({why}); name the columns that were set before each trial in "
+        raise DataError(words, Arg("params"))
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:

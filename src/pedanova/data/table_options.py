@@ -20,7 +20,7 @@ from pedanova.data.conditions import as_reals
 from pedanova.data.objectives import as_scores, guess_directions, known_directions, part_of, seeds_of
 from pedanova.data.options import Reading, RowOptions, as_flag
 from pedanova.data.records import Records, SourceMetadata, mark_columns
-from pedanova.data.regions import Direction, RowSet, as_rows, columns_in, rows_where
+from pedanova.data.regions import LEAST_TARGET, Direction, RowSet, as_rows, columns_in, rows_where
 from pedanova.data.roles import status_column
 from pedanova.data.row_status import (
     GuessedState,
@@ -132,6 +132,9 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
     described, yes = request.params is not None or request.space is not None, as_flag("yes", request.yes)
     directed, by_rows = request.direction is not None, _by_rows(records, request)
     guess = guess_objective(left, sure=yes, directed=directed, described=described, by_rows=by_rows)
+    if guess is None and records.rows < LEAST_TARGET:
+        few = f"the table has {records.rows} rows, and at least {LEAST_TARGET} trials are needed to say anything"
+        raise DataError(f"{few}; give a table with more trials")
     if guess is None:
         raise QueryError(Arg("objective"), *question(left, by_rows))
     return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])
