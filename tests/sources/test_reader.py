@@ -56,13 +56,16 @@ def doors(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("door", ["pandas", "Polars", "dict", "CSV with an index", "CSV", "Parquet"])
 def test_trials_tables_say_what_the_study_says(study: optuna.Study, door: str, tmp_path: Path) -> None:
     judge = pa.analyze(study)
-    a = pa.analyze(doors(study.trials_dataframe(), tmp_path)[door])
+    table = doors(study.trials_dataframe(), tmp_path)[door]
+    with pytest.raises(QueryError, match="does not say whether a low or a high value is good"):
+        pa.analyze(table)
+    a = pa.analyze(table, yes=True)
     assert list(a.space) == [f"params_{name}" for name in judge.space]
     assert (a.objective, a.direction, len(a)) == ("value", "minimize", len(judge))
     assert any("were pruned and are dropped" in note for note in a.notes)
     assert any(note.kind == "direction" and note.severity == "warning" for note in a.notes)
     space = {f"params_{name}": parameter for name, parameter in judge.space.items()}
-    found = pa.analyze(doors(study.trials_dataframe(), tmp_path)[door], space=space).importance(**COUNTS)
+    found = pa.analyze(table, space=space, direction="minimize").importance(**COUNTS)
     assert [row.share for row in found.rows] == [row.share for row in judge.importance(**COUNTS).rows]
 
 
@@ -72,10 +75,13 @@ def test_trials_tables_in_parts(study: optuna.Study, kind: str, tmp_path: Path) 
     for part, rows in enumerate((frame.iloc[:70], frame.iloc[70:])):
         path = tmp_path / f"{part}.{kind}"
         rows.to_csv(path, index=False) if kind == "csv" else rows.to_parquet(path)
-    parts = pa.analyze(str(tmp_path / f"*.{kind}"), scan=pa.Scan(stream=True))
-    held = pa.analyze(str(tmp_path / f"*.{kind}"), scan=pa.Scan(stream=False))
+    for stream in (True, False):
+        with pytest.raises(QueryError, match="does not say whether a low or a high value is good"):
+            pa.analyze(str(tmp_path / f"*.{kind}"), scan=pa.Scan(stream=stream))
+    parts = pa.analyze(str(tmp_path / f"*.{kind}"), direction="minimize", scan=pa.Scan(stream=True))
+    held = pa.analyze(str(tmp_path / f"*.{kind}"), direction="minimize", scan=pa.Scan(stream=False))
     assert (parts.space, parts.data.tallies) == (held.space, held.data.tallies)
-    assert held.data.tallies == pa.analyze(frame).data.tallies
+    assert held.data.tallies == pa.analyze(frame, direction="minimize").data.tallies
 
 
 def test_the_user_goes_first(study: optuna.Study) -> None:
@@ -83,7 +89,7 @@ def test_the_user_goes_first(study: optuna.Study) -> None:
     a = pa.analyze(frame, "user_attrs_accuracy", exclude=["params_depth"], reading=pa.Reading(pruned="last"))
     assert (set(a.space), a.direction) == ({"params_lr", "params_kind"}, "maximize")
     assert len(a) == (frame["state"] != "FAIL").sum()
-    assert "number" in pa.analyze(frame, params=["number", "params_lr"]).space
+    assert "number" in pa.analyze(frame, direction="min", params=["number", "params_lr"]).space
 
 
 def test_several_objectives() -> None:

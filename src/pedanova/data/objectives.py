@@ -423,6 +423,15 @@ def shown_direction(
     return None if found is None else found[0]
 
 
+def check_direction(objective: str, metadata: SourceMetadata, shown: Direction | None) -> None:
+    """Refuse to guess the direction of an objective that only the source names: half of such answers are wrong."""
+    if objective in known_directions(metadata) or shown is not None:
+        return
+    source = metadata.source or "the table"
+    why = f" is missing: {source} does not say whether a low or a high {objective} is good; pass "
+    raise QueryError(Arg("direction"), why, Arg("direction", "min"), " or ", Arg("direction", "max"))
+
+
 def _guess_shown(
     objective: str, columns: Collection[str], metadata: SourceMetadata, by_rows: ByRows | None
 ) -> tuple[Direction, Note] | None:

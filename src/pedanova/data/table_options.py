@@ -17,7 +17,16 @@ from pedanova.data.blocks import guess_blocks, rows_of_split
 from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
-from pedanova.data.objectives import as_scores, guess_directions, known_directions, part_of, seeds_of
+from pedanova.data.objectives import (
+    as_scores,
+    check_direction,
+    guess_directions,
+    known_directions,
+    likely_objectives,
+    part_of,
+    seeds_of,
+    shown_direction,
+)
 from pedanova.data.options import Reading, RowOptions, as_flag
 from pedanova.data.records import Records, SourceMetadata, mark_columns
 from pedanova.data.regions import LEAST_TARGET, Direction, RowSet, as_rows, columns_in, rows_where
@@ -85,7 +94,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     settings = records.metadata.params
     if not records.metadata.source:
         _refuse_long_table(records.columns, request)
-    records, request = _with_objective(records, request)
+    records, request = _with_objective(records, request, ask)
     records, request = _readable(records, request)
     records, request = _plain_table(_with_numbers(records, request), request)
     records, request = _narrowed(records, request)
@@ -100,7 +109,10 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     notes = [*_metadata_notes(metadata, request), *meant, *records.notes]
     direction = request.direction
     if direction is None:
-        direction, guesses = guess_directions(objective, records.columns, metadata, _by_rows(records, request))
+        by_rows = _by_rows(records, request)
+        if ask and request.objective is None and isinstance(objective, str) and not as_flag("yes", request.yes):
+            check_direction(objective, metadata, shown_direction(objective, records.columns, metadata, by_rows))
+        direction, guesses = guess_directions(objective, records.columns, metadata, by_rows)
         notes += guesses if objective is not None else []
     space = metadata.space  # without a parameter that the user chose as the objective
     goals = objective if isinstance(objective, list | tuple) else [objective]
@@ -122,8 +134,11 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     )
 
 
-def _with_objective(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:
-    """Add a guessed objective to the options, if neither the user nor the source names one."""
+def _with_objective(records: Records, request: TableOptions, ask: bool) -> tuple[Records, TableOptions]:
+    """Add a guessed objective to the options, if neither the user nor the source names one.
+
+    Without `ask`, only the name of a column can make it the objective, and an objective is not needed.
+    """
     own = request.objective is not None or records.metadata.metrics or records.metadata.objectives
     set_by_user = {*(request.params or ()), *(request.exclude or ()), *(request.space or ())}
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
@@ -131,7 +146,9 @@ def _with_objective(records: Records, request: TableOptions) -> tuple[Records, T
         return records, request
     described, yes = request.params is not None or request.space is not None, as_flag("yes", request.yes)
     directed, by_rows = request.direction is not None, _by_rows(records, request)
-    guess = guess_objective(left, sure=yes, directed=directed, described=described, by_rows=by_rows)
+    guess = guess_objective(left, sure=yes or not ask, directed=directed, described=described, by_rows=by_rows)
+    if not ask and (guess is None or guess[0] not in likely_objectives(left)):
+        return records, request
     if guess is None and records.rows < LEAST_TARGET:
         few = f"the table has {records.rows} rows, and at least {LEAST_TARGET} trials are needed to say anything"
         raise DataError(f"{few}; give a table with more trials")

@@ -20,7 +20,7 @@ from pedanova.counting.few_rows import FewRows
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts
 from pedanova.data.column_clues import STATUS_NAMES
-from pedanova.data.objectives import Goal
+from pedanova.data.objectives import Goal, check_direction, shown_direction
 from pedanova.data.options import Scan
 from pedanova.data.prepare import check_left
 from pedanova.data.records import SourceMetadata
@@ -163,6 +163,8 @@ def with_names_told(request: TableOptions, metadata: SourceMetadata) -> TableOpt
     exclude = request.exclude or ()
     own = request.params is None and request.space is None and metadata.params
     goals = metadata.objectives if len(metadata.objectives) == 1 else (None,)
+    if request.objective is None and request.direction is None and goals[0] is not None and not request.yes:
+        check_direction(goals[0], metadata, shown_direction(goals[0], {}, metadata))
     return replace(
         request,
         objective=goals[0] if request.objective is None else request.objective,

@@ -110,7 +110,7 @@ def test_a_score_that_is_no_metric(tmp_path: Path) -> None:
     assert (told.objectives, told.directions) == (("score",), ())
     assert any(
         "score is minimised: neither Keras Tuner" in note
-        for note in pedanova.analyze(folder, scan=pedanova.Scan(threads=1)).notes
+        for note in pedanova.analyze(folder, scan=pedanova.Scan(threads=1), yes=True).notes
     )
 
 
