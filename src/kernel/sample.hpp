@@ -67,7 +67,7 @@ struct Sample {
     std::int64_t most;   // entries, of which one configuration has no more than `most_weight`
     double limit;        // only rows with numbers below this
     std::int64_t room;   // of `found`
-    Merged* found;        // (room,) those of the lowest configurations, and of the next one, where the sample ends
+    Merged* found;       // (room,) those of the lowest configurations, and of the next one, where the sample ends
 
     bool is_sound() const {
         return count >= 0 && most >= 0 && is_known(dtype) && room >= room_for(most) &&
@@ -104,7 +104,8 @@ class MergedRows {
 
     bool is_full() const { return static_cast<std::int64_t>(all.size()) > settled_ + kept_beside; }
 
-    // Keeps as many as can be of use: those of the lowest configurations, and of the next one, whose number is returned.
+    // Keeps as many as can be of use: those of the lowest configurations, and of the next one, whose number is
+    // returned.
     double drop(double limit) {
         std::sort(all.begin(), all.end());
         std::int64_t weight = 0, own = 0;
