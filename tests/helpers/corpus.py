@@ -1,11 +1,10 @@
 """Tables of public repositories as facts: names of columns, some values, and the role that a careful reader expects.
 
 `python -m helpers.corpus`, in the folder `tests`, prints the errors of every role; `python -m helpers.corpus fit` first
-fits the weights of clues (with scikit-learn), to the tables that are not held out.
+fits the weights of clues to the tables that are not held out.
 
-No weight is fitted to the tables that are held out, but rules were changed after failures on some of them: since 13:30
-on 19 November 2026 also on the 66 that were labelled last. In these 66, the rules from before that time make as many
-errors with each role as the rules of 14:45.
+No weight is fitted to the tables that are held out, but some rules were changed after failures on them, also on the 66
+that were labelled last (in these, the changes left the number of errors with each role as it was).
 """
 
 from __future__ import annotations
