@@ -189,7 +189,9 @@ def test_a_terminal_without_these_letters() -> None:
 
 
 def test_a_reader_that_leaves_early() -> None:
-    command = f"{sys.executable} -m pedanova analyze {DEMO} --objective error | head -1"
+    command = (
+        shlex.join([sys.executable, "-m", "pedanova", "analyze", str(DEMO), "--objective", "error"]) + " | head -1"
+    )
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stderr == ""
 

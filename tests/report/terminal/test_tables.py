@@ -70,7 +70,8 @@ def test_nothing_is_wider_than_the_terminal(run, monkeypatch, command, columns: 
     monkeypatch.setenv("COLUMNS", str(columns))
     status, out, _ = run(*command)
     assert status == 0
-    lines = [line for line in out.splitlines() if str(DEMO) not in line]  # a path is not broken
+    parts = str(DEMO).split()  # a line is broken at a blank in a path, but nowhere else in it
+    lines = [line for line in out.splitlines() if not any(part in line for part in parts)]
     assert max(width_of(line) for line in lines) <= columns
     assert "lea" in out
     assert not re.search(r"^ *%", out, re.MULTILINE)  # "10 %" stays together
