@@ -106,6 +106,11 @@ def loaded_sample(folder: Path, table: answers.Given) -> pa.Analysis:
     return pa.load(folder / "saved.pedanova")
 
 
+def loaded_stream(folder: Path, table: answers.Given) -> pa.Analysis:
+    streamed(folder, table).save(folder / "saved.pedanova")
+    return pa.load(folder / "saved.pedanova")
+
+
 def loaded_hashes(folder: Path, table: answers.Given) -> pa.Analysis:
     answers.analyzed(table).save(folder / "saved.pedanova", rows=False)
     return pa.load(folder / "saved.pedanova")
@@ -137,6 +142,7 @@ ROADS = {  # with what needs all rows at once, or conditions on other columns
     loaded_sample: (),
     loaded_hashes: (),
     streamed: answers.IN_PARTS,
+    loaded_stream: answers.IN_PARTS,
     pooled: answers.IN_PARTS,
     asked_of_duckdb: answers.ENGINE,
     asked_of_polars: answers.ENGINE,
@@ -144,8 +150,13 @@ ROADS = {  # with what needs all rows at once, or conditions on other columns
 
 
 # A road that takes seconds is taken by the table that has both, repeats and missing values.
-SLOW = (pooled, asked_of_duckdb, asked_of_polars)
-TAKEN = [(kind, road) for road in ROADS for kind in answers.TABLES if road not in SLOW or kind not in answers.APART]
+SLOW = (pooled, asked_of_duckdb, asked_of_polars, loaded_stream)
+TAKEN = [
+    (kind, road)
+    for road in ROADS
+    for kind in answers.TABLES
+    if not (road in SLOW and kind in answers.APART) and not (road is loaded_hashes and kind == "few rows")
+]
 
 
 @pytest.mark.parametrize(("kind", "road"), TAKEN)
@@ -154,14 +165,24 @@ def test_every_road_leads_to_the_same_answers(kind: str, road: Any, tmp_path: Pa
     answers.agree_or_refuse(kind, partial(road, tmp_path), ROADS[road], values=road is not loaded_hashes)
 
 
-def test_added_parts_give_the_answers_of_all_rows() -> None:
-    """Samples of whole configurations add up, whichever part a row is in."""
-    table = answers.TABLES["repeats"]
+def test_a_model_needs_the_rows_that_were_not_saved(tmp_path: Path) -> None:
+    """Who saves no rows gets the answers of counts, and a note."""
+    found = loaded_hashes(tmp_path, answers.TABLES["few rows"]).importance()
+    assert found.estimator == "counts" != answers.in_memory("few rows").importance().estimator
+    assert any("a model would be more accurate" in note for note in map(str, found.notes))
+
+
+@pytest.mark.parametrize("kind", ["repeats", "few rows"])
+def test_added_parts_give_the_answers_of_all_rows(kind: str, tmp_path: Path) -> None:
+    """Rows and samples of whole configurations add up, whichever part a row is in."""
+    table = answers.TABLES[kind]
     first, *others = answers.thirds(table)
     total = start = answers.analyzed(first)
     for part in others:
         total = total + answers.analyzed(part, levels=start.data.levels)
-    answers.agree(total, answers.analyzed(table, levels=start.data.levels))
+    total.save(tmp_path / "saved.pedanova")
+    for one in (total, pa.load(tmp_path / "saved.pedanova")):
+        answers.agree(one, answers.analyzed(table, levels=start.data.levels))
 
 
 @pytest.mark.parametrize(("runs", "seeds"), [(10, 12), (100, 6), (5_000, 2)])

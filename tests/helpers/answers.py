@@ -20,7 +20,7 @@ SPACE = {
     "layers": pa.Int(1, 8),
     "optimizer": pa.Categorical(["adam", "sgd"]),
 }
-MANY = 25_000  # rows: so many that every engine answers by counts
+MANY = 25_000  # rows: so many that every engine answers by counts; for "few rows" a model answers
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def without(table: dict[str, np.ndarray], name: str, rows: np.ndarray) -> dict[s
 
 
 def _tables() -> dict[str, Given]:
-    repeated, single = made(1, 2_500, 10), made(2, MANY, 1)
+    repeated, single, few = made(1, 2_500, 10), made(2, MANY, 1), made(5, 600, 10)
     random = np.random.default_rng(3)
     gaps = without(single, "lr", random.random(MANY) < 0.024)
     gaps = without(gaps, "drop", random.random(MANY) < 0.024)
@@ -68,6 +68,7 @@ def _tables() -> dict[str, Given]:
         "repeats and missing values": Given(without(repeated, "drop", repeated["lr"] > 0.5), SPACE),
         "conditions": Given(without(repeated, "drop", repeated["optimizer"] == "adam"), inner, {"where": "layers > 1"}),
         "several objectives": Given(goals, SPACE, {"objective": ["loss", "time"]}),
+        "few rows": Given(without(few, "drop", few["lr"] > 0.5), SPACE),
     }
 
 
@@ -91,8 +92,9 @@ def files(folder: Path, given: Given) -> Path:
 
     folder = folder / "files"
     folder.mkdir()
+    third = -(-given.arrow.num_rows // 3)
     for i in range(3):
-        parquet.write_table(given.arrow.slice(i * 8_500, 8_500), folder / f"{i}.parquet", row_group_size=1000)
+        parquet.write_table(given.arrow.slice(i * third, third), folder / f"{i}.parquet", row_group_size=1000)
     return folder
 
 

@@ -16,7 +16,7 @@ from pedanova.base.table import PAINTERS, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import InMemory
-from pedanova.counting.few_rows import hidden, sample_from, sample_kept
+from pedanova.counting.few_rows import hidden, most_rows, sample_from, sample_kept
 from pedanova.counting.store import Stored, named, read_tallies, write_tallies
 from pedanova.data.history import History, LearningCurves, curves_of, goal_named
 from pedanova.data.observations import rows_from, rows_kept
@@ -26,7 +26,6 @@ from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, INNER, REGION, TARGET, How, Question
 from pedanova.measures.questions import ask
 from pedanova.measures.questions.trial_data import TrialData, sample_model
-from pedanova.measures.surrogate.estimate import most_rows
 from pedanova.report.sentences import contents_in_words
 from pedanova.space.parameters import Space, in_words
 
@@ -392,10 +391,8 @@ def attachments_of(data: TrialData, rows: bool | None) -> dict[str, Attachment]:
     """The rows to store in a saved file: all, a sample, or none, depending on the option `rows` of `save`."""
     if rows or (rows is None and data.observations is not None and data.rows <= most_rows(data.space)):
         return {"rows": rows_kept(data.observed())}
-    if rows is None and data.row_sample is not None:
-        return {"sample": sample_kept(data.row_sample.few)}
-    few = data.configurations if rows is False else None
-    return {} if few is None else {"sample": sample_kept(hidden(few, data.rows))}
+    few = data.configurations
+    return {} if few is None else {"sample": sample_kept(few if rows is None else hidden(few, data.rows))}
 
 
 def from_attachments(stored: Stored) -> dict[str, Any]:

@@ -16,15 +16,7 @@ from pedanova.base.kernel import library as kernel
 from pedanova.base.kernel.selection import Survey, select_ranks, survey_rows
 from pedanova.base.notes import Count, Note, added, in_order
 from pedanova.counting.arrays import count_rows, kept_codes, kept_values
-from pedanova.counting.few_rows import (
-    MOST_COMPARED,
-    FewRows,
-    configuration_sample,
-    counted_rows,
-    few_rows,
-    lowest_rows,
-    sample_of,
-)
+from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sample, lowest_rows, most_rows, sample_of
 from pedanova.counting.levels import (
     LADDER,
     LARGEST_TALLIES,
@@ -79,12 +71,8 @@ class Countable(ABC):
         """A description of the first row with a value outside the domain of `parameter`."""
         return f"some rows have a value outside {parameter}"
 
-    def few(self) -> FewRows | None:
-        """The individual rows, for methods that need more than counts; None if the rows are not available."""
-        return None
-
     def sample(self, _: Levels, /) -> FewRows | None:
-        """A sample of whole configurations, if it is not made while the rows are counted."""
+        """All rows of a small table or a sample of configurations, if it is not made while the rows are counted."""
         return None
 
     def cut(self, quantiles: Sequence[Fraction], *, every: bool = False) -> Levels:
@@ -250,17 +238,14 @@ class InMemory(Countable):
         sampled = self._sample is None and len(own) >= LARGE and len(own.space) <= MOST_COMPARED
         lowest = lowest_rows(own, levels.count) if sampled and kernel.available() else None
         tables = count_rows(own, codes, levels.count, sample=lowest, threads=self.threads)
-        if lowest is not None and lowest.count is not None:
-            self._sample = sample_of(own, lowest)
         rows = int(next(iter(tables.values()))[0].sum())
+        if lowest is not None and lowest.count is not None and rows > most_rows(self.space):
+            self._sample = sample_of(own, lowest)
         return Counts(len(own), rows, tables, None, list(own.notes), own.idle)
 
     def rows_by_level(self, levels: Levels) -> NDArray[np.int64]:
         codes = kept_codes(self.observed, levels, threads=self.threads)
         return np.bincount(codes, minlength=levels.count)[: levels.count]
-
-    def few(self) -> FewRows:
-        return few_rows(self.observed, np.flatnonzero(counted_rows(self.observed, self.nan)))
 
     def sample(self, levels: Levels) -> FewRows:
         if self._sample is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -28,6 +28,8 @@ Indices: TypeAlias = NDArray[np.int64]
 Bits: TypeAlias = NDArray[np.uint64]
 Value = TypeVar("Value")
 AT_ONCE = 1 << 16  # rows
+MOST_ROWS, MOST_VALUES = 20_000, 1_000_000  # the largest table that a model is fitted to: rows, and all values
+MANY_ROWS = 5_000  # so many rows are modelled whatever the number of parameters
 MOST_COMPARED = 100  # tables with more parameters are not sampled
 SAMPLED = 2000  # the most rows of a sample of configurations, where one configuration counts as `WEIGHT` at the most
 COLUMNS = ("signed", "rows", "trials", "draws", "levels", "counts", "worst")
@@ -81,6 +83,14 @@ class FewRows:
         return replace(self, **(taken | columns))
 
 
+def most_rows(columns: Sized) -> int:
+    """The largest number of rows of which every engine keeps all, and to which a model is fitted.
+
+    Time and memory grow with all values, so there are fewer rows if there are many parameters.
+    """
+    return min(MOST_ROWS, max(MANY_ROWS, MOST_VALUES // max(1, len(columns))))
+
+
 def counted_rows(observed: Observations, nan: NanPolicy) -> Mask:
     counted = np.ones(len(observed), dtype=bool) if observed.keep is None else observed.keep
     return counted & ~np.isnan(observed.ranked) if nan == "drop" else counted
@@ -106,27 +116,32 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
 
 
 def configuration_sample(
-    observed: Observations, codes: NDArray[Any], levels: int, *, most: float = 1.0, threads: int = 1
+    observed: Observations,
+    codes: NDArray[Any],
+    levels: int,
+    *,
+    keep: int | None = None,
+    most: float = 1.0,
+    threads: int = 1,
 ) -> FewRows:
-    """A sample of counted rows; of each configuration it contains either all rows or none.
+    """All counted rows, if there are at most `keep` (by default `most_rows`); otherwise a sample of configurations.
 
-    Rows with the code `levels` are not counted. Of a table with more than `SAMPLED` rows, the rows of a configuration
-    and level are merged. Every engine chooses the same configurations, and samples of parts are added with
-    `strung_rows`. Only rows whose number from their configuration is below `most` are considered.
+    A sample contains either all rows of a configuration or none, and the rows of a configuration and level are merged.
+    Every engine chooses the same configurations, and samples of parts are added with `strung_rows`. Only rows whose
+    number from their configuration is below `most` are considered. Rows with the code `levels` are not counted.
     """
-    if kernel.available() and len(codes) > SAMPLED:
+    keep = most_rows(observed.space) if keep is None else keep
+    if kernel.available() and len(codes) > keep and np.count_nonzero(codes != levels) > keep:
         lowest = lowest_rows(observed, levels, most)
         lowest.take(codes, levels, threads)
-        few = sample_of(observed, lowest)
-        if few is not None:
-            return few
-    return bounded(rows_below(observed, codes, levels, most))
+        return sample_of(observed, lowest)
+    return bounded(rows_below(observed, codes, levels, most), keep)
 
 
 def rows_below(observed: Observations, codes: NDArray[Any], levels: int, most: float) -> FewRows:
-    """The counted rows whose number is below `most`, by NumPy."""
-    draws = np.where(codes == levels, np.nan, draws_of(observed))
-    rows = np.flatnonzero(draws < most)
+    """The counted rows whose number is below `most`, by NumPy; if `most` is 1, also those without a number."""
+    draws = draws_of(observed)
+    rows = np.flatnonzero((codes != levels) & (True if most >= 1.0 else draws < most))
     own = codes[rows].astype(np.int64) >> shift_of(levels)
     return replace(few_rows(observed, rows), draws=draws[rows], levels=own, below=most)
 
@@ -142,21 +157,23 @@ def lowest_rows(observed: Observations, levels: int, most: float = 1.0) -> Lowes
     return LowestRows(columns, observed.ranked, sign_of(observed.direction), shift_of(levels), SAMPLED, most)
 
 
-def sample_of(observed: Observations, lowest: LowestRows) -> FewRows | None:
-    """The sample that the kernel found; None if it is all rows of a small table, which are not merged."""
+def sample_of(observed: Observations, lowest: LowestRows) -> FewRows:
+    """The sample that the kernel found."""
     found = lowest.found
-    if lowest.limit >= 1.0 and found["count"].sum() <= SAMPLED:
-        return None
     few = replace(few_rows(observed, found["first"]), draws=found["number"], levels=found["level"], below=lowest.limit)
     return bounded(replace(few, signed=found["low"], worst=found["high"], counts=found["count"]))
 
 
-def bounded(few: FewRows) -> FewRows:
-    """The part of a sample that is small enough, with the rows of a configuration and level merged."""
-    whole = few.counts is None and few.below >= 1.0 and len(few) <= SAMPLED
-    if few.draws is None or few.levels is None or whole or not len(few):
+def bounded(few: FewRows, keep: int | None = None) -> FewRows:
+    """At most `keep` rows (by default `most_rows`), or the part of a sample that is small enough, with rows merged."""
+    whole = few.counts is None and few.below >= 1.0 and len(few) <= (most_rows(few.cells) if keep is None else keep)
+    if few.draws is None or few.levels is None or whole:
         return few
-    keys = np.stack([few.draws, few.levels])
+    numbered = few.draws < few.below  # rows with a missing value have no number
+    keys = np.stack([few.draws, few.levels])[:, numbered]
+    few = few.take(numbered)
+    if not len(few):
+        return few
     further, same = keys[:, 1:] > keys[:, :-1], keys[0, 1:] == keys[0, :-1]
     if few.counts is None or not np.all(further[0] | (same & further[1])):
         few, keys = merged(few, keys)
@@ -280,6 +297,7 @@ def pairs_of(values: NDArray[Any], counts: Indices) -> float:
 
 def hidden(few: FewRows, every: int) -> FewRows:
     """The same sample of `every` rows without values: only objectives, and a number for each configuration."""
+    few = bounded(few, SAMPLED)
     cells = {name: np.zeros(len(few), dtype=np.int32) for name in few.cells}
     return replace(few, cells=cells, exact={}, trials=None, chance=coincidence(few, every))
 
@@ -321,7 +339,8 @@ def sample_from(attachment: Attachment, space: Space, levels: Levels) -> FewRows
         raise FormatError("has rows that stand for less than one row")
     below, chance = float(about["below"]), about["chance"]
     draws = arrays["draws"].astype(np.float64)
-    if not np.all((draws >= 0.0) & (draws < below)):
+    whole = below >= 1.0 and counts is None  # all rows, also those with missing values, which have no number
+    if not np.all(((draws >= 0.0) & (draws < below)) | (np.isnan(draws) & whole)):
         raise FormatError("has numbers of configurations outside their range")
     few = FewRows(cells, exact, signed, np.arange(rows), arrays.get("trials"), bool(about["designed"]))
     codes = np.minimum(np.searchsorted(levels.boundaries, signed, side="right"), levels.count - 1)

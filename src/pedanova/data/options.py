@@ -254,8 +254,8 @@ class Scan:
     )
     pushdown: bool | None = option(
         "Whether DuckDB, Polars or the database of an ibis table counts the rows. If True, only the objective, "
-        "counts, sums, the names of categories and a sample of about 2,000 rows are transferred. By default, only "
-        "ibis tables are counted in this way."
+        "counts, sums, the names of categories and a sample of about 2,000 rows are transferred (of a table with at "
+        "most 20,000 rows, all rows). By default, only ibis tables are counted in this way."
     )
     engine: Engine | None = option(
         'Where arrays on a GPU (CuPy, PyTorch, JAX, cuDF, DLPack) are counted. ``"cuda"`` counts on the GPU and needs '

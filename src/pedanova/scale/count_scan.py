@@ -16,7 +16,7 @@ from pedanova.base.kernel import selection
 from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note
 from pedanova.counting.countable import Countable, Counted, Recount, assembled, levels_for
-from pedanova.counting.few_rows import FewRows
+from pedanova.counting.few_rows import FewRows, most_rows
 from pedanova.counting.levels import Levels, RankedObjective
 from pedanova.counting.tally import Counts
 from pedanova.data.column_clues import STATUS_NAMES
@@ -62,17 +62,23 @@ class Rescan(Countable):
     def single(self) -> bool:
         return self.look.single
 
+    @property
+    def counted(self) -> int:
+        """The number of rows that count."""
+        return self.look.numbers if self.nan == "drop" else self.look.kept
+
     def count(self, levels: Levels) -> Counts:
         if self.engine is not None:
             return count_pushed(self.engine, self.plan, levels, self.look.notes)
+        keep = self.counted <= most_rows(self.space)
         cells = levels.count * sum(grid_of(parameter).width for parameter in self.space.values())
         if isinstance(self.workers, Workers) and self.workers.executor is None and cells > LARGE_RESULT:
+            plans = [self.plan] if keep else in_slices(self.plan)  # no slice has whole configurations
             slices = [
-                self.workers.at_once(parts.count_part, plan, levels, what="rows to count")
-                for plan in in_slices(self.plan)
+                self.workers.at_once(parts.count_part, plan, levels, keep, what="rows to count") for plan in plans
             ]
-            return replace(Counts.beside(slices), sample=None)  # no slice has whole configurations
-        return self.workers.total(parts.count_part, Counts.sum, self.plan, levels, what="rows to count")
+            return replace(Counts.beside(slices), sample=slices[0].sample if keep else None)
+        return self.workers.total(parts.count_part, Counts.sum, self.plan, levels, keep, what="rows to count")
 
     def recut(self, levels: Levels, cuts: Iterable[Cut]) -> Recount:
         """Add thresholds to `levels` and count again; raises an error if a file can no longer be read."""
@@ -101,14 +107,8 @@ class Rescan(Countable):
             values = selection.pick_ranks(look.counts, wanted, self._gather, self._by_radix, most=SORTED_AT_ONCE)
         return dict(zip(wanted.tolist(), values.tolist(), strict=True))
 
-    def few(self) -> FewRows | None:
-        """Read the individual rows; None if a database engine counts the rows."""
-        if self.engine is not None:
-            return None
-        return self.workers.total(parts.few_of_part, parts.strung_parts, self.plan, what="rows, to fit a model")
-
     def sample(self, levels: Levels) -> FewRows | None:
-        return None if self.engine is None else sample_in_engine(self.engine, self.plan, levels, self.look.kept)
+        return None if self.engine is None else sample_in_engine(self.engine, self.plan, levels, self.counted)
 
     def _gather_kept(self, marks: NDArray[np.int32], few: int, large: int) -> Gathered:
         """The same as `_gather`, from the objectives that the first reading kept."""

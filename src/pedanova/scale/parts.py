@@ -21,7 +21,7 @@ from pedanova.base.kernel.selection import LEADING_BITS, Gathered, Window
 from pedanova.base.notes import Note, added
 from pedanova.base.progress import Meter
 from pedanova.counting.arrays import RunningCounts, kept_codes, kept_values, sum_moments
-from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sample, counted_rows, few_rows, strung_rows
+from pedanova.counting.few_rows import MOST_COMPARED, SAMPLED, configuration_sample, most_rows
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Counts
 from pedanova.data.column import Column
@@ -151,7 +151,11 @@ def batches_of(part: Part, plan: Plan, meter: Meter | None = None) -> Iterator[O
                 meter.add(records.rows)
 
 
-def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: Meter | None = None) -> Counts:
+def count_part(
+    part: Part, plan: Plan, levels: Levels, keep: bool, threads: int = 1, meter: Meter | None = None
+) -> Counts:
+    """Count the rows of a part; with `keep`, the whole table is so small that all its rows are kept."""
+    most_kept = most_rows(plan.space) if keep else SAMPLED
     total, running = Counts(), RunningCounts(levels.count, threads)
     for observed in batches_of(part, plan, meter):
         codes = kept_codes(observed, levels, threads=threads)
@@ -159,11 +163,11 @@ def count_part(part: Part, plan: Plan, levels: Levels, threads: int = 1, meter: 
         moments = sum_moments(observed, levels, threads=threads, codes=codes)
         rows = int(moments.rows.sum())
         sample = None
-        if len(plan.space) <= MOST_COMPARED:
+        if keep or len(plan.space) <= MOST_COMPARED:
             most = 1.0 if total.sample is None else total.sample.below
             trials = trial_numbers(observed.table, len(observed), ordered=False)
             own = replace(observed, trials=trials)
-            sample = configuration_sample(own, codes, levels.count, most=most, threads=threads)
+            sample = configuration_sample(own, codes, levels.count, keep=most_kept, most=most, threads=threads)
         total.add(Counts(len(observed), rows, {}, moments, list(observed.notes), observed.idle, sample))
     total.tables.update(running.take())  # every batch of a part has all its columns
     return total
@@ -271,21 +275,6 @@ def digits_of_part(
     for values in objective_batches(part, plan, meter):
         counts += selection.count_digits(values, plan.sign, tables, nodes, bits)
     return counts
-
-
-def few_of_part(part: Part, plan: Plan, meter: Meter | None = None) -> FewRows | None:
-    """The individual kept rows of a part; None if the part is empty."""
-    pieces = []
-    for observed in batches_of(part, plan, meter):
-        trials = trial_numbers(observed.table, len(observed), ordered=False)
-        rows = np.flatnonzero(counted_rows(observed, plan.nan))
-        pieces.append(few_rows(replace(observed, trials=trials), rows))
-    return strung_rows(pieces) if pieces else None
-
-
-def strung_parts(parts: Iterable[FewRows | None]) -> FewRows | None:
-    filled = [few for few in parts if few is not None]
-    return strung_rows(filled) if filled else None
 
 
 def wanted_of_part(

@@ -20,6 +20,7 @@ from pedanova.counting.few_rows import (
     configuration_sample,
     factors_of,
     mixed_draws,
+    most_rows,
     rows_below,
 )
 from pedanova.counting.levels import Levels
@@ -173,7 +174,14 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
 
 
 def sample_in_engine(frame: Any, plan: Plan, levels: Levels, rows: int) -> FewRows:
-    """A sample of whole configurations; the engine computes the number of each row, selects by it and merges rows."""
+    """All rows of a small table; otherwise the engine computes the number of each row, selects by it and merges rows.
+
+    `rows` is the number of rows that count.
+    """
+    if rows <= most_rows(plan.space):
+        few = nw.from_native(frame).lazy().select(*plan.needs).collect("pyarrow").to_native()
+        observed = _observed(read_frame(few), plan)
+        return configuration_sample(observed, kept_codes(observed, levels), levels.count)
     number, objective = literal_of(frame), nw.col(plan.objective).cast(nw.Float64)
     columns = [
         (_value(name, plan.space[name]), factors_of(plan.space[name]) or (GOLDEN,)) for name in sorted(plan.space)
@@ -181,16 +189,12 @@ def sample_in_engine(frame: Any, plan: Plan, levels: Levels, rows: int) -> FewRo
     draws = mixed_draws(columns, lambda scaled: scaled.floor().cast(nw.Float64), number)
     made = {VALUE: draws, LEVEL: level_of(frame, plan.objective, levels), GONE: is_odd(objective, np.nan)}
     lazy: Any = nw.from_native(frame).lazy().with_columns(*(one.alias(name) for name, one in made.items()))
-    limit = 2.0 * SAMPLED / max(rows, 1)
+    limit = 2.0 * SAMPLED / rows
     while True:
         some = lazy if limit >= 1.0 else lazy.filter(nw.col(VALUE) < number(limit))
         few = merged_rows(some, plan, levels, min(limit, 1.0))
-        if few.below < 1.0 or few.weights.sum() > SAMPLED:
-            if limit >= 1.0 or few.below < limit:
-                return few
-        elif limit >= 1.0:  # rows of a small table are not merged
-            observed = _observed(read_frame(lazy.select(*plan.needs).collect("pyarrow").to_native()), plan)
-            return configuration_sample(observed, kept_codes(observed, levels), levels.count)
+        if limit >= 1.0 or few.below < limit:
+            return few
         limit *= 8.0
 
 

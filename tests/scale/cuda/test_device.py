@@ -236,7 +236,7 @@ def test_the_sample_of_configurations_is_the_same_as_in_memory(order, configurat
         np.testing.assert_array_equal(getattr(there, one), getattr(here, one))
 
 
-@pytest.mark.parametrize("kind", ["repeats", "missing values", "repeats and missing values"])
+@pytest.mark.parametrize("kind", ["repeats", "missing values", "repeats and missing values", "few rows"])
 def test_a_gpu_gives_the_answers_of_memory(kind: str) -> None:
     """The other engines are in tests/counting/test_same_tallies.py; a GPU holds no texts."""
     columns = {name: one for name, one in answers.TABLES[kind].columns.items() if one.dtype.kind in "iuf"}

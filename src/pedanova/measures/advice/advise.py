@@ -12,6 +12,7 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.base.threads import RESULTS
+from pedanova.counting.few_rows import MANY_ROWS
 from pedanova.data.column import Mask, as_column
 from pedanova.data.objectives import Goal as Objective
 from pedanova.data.options import check_choice
@@ -48,7 +49,6 @@ from pedanova.measures.question import Question, as_whole
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.failures import EVEN_CHANCE, Success, failure_notes, success_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.surrogate.estimate import MANY_ROWS
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
 from pedanova.measures.surrogate.posterior import FEWER_POINTS, even_points
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel, hull_of

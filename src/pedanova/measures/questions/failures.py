@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pedanova.base.notes import Note
+from pedanova.counting.few_rows import MANY_ROWS
 from pedanova.data.column import Mask
 from pedanova.data.objectives import Goal
 from pedanova.data.prepare import prepare
@@ -19,7 +20,6 @@ from pedanova.measures.importance import FAILED_TRIALS, Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
 from pedanova.measures.questions.trial_data import TrialData
-from pedanova.measures.surrogate.estimate import MANY_ROWS
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings, model_of
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS
 from pedanova.measures.surrogate.sampler import configurations_of

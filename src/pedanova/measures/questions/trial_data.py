@@ -31,7 +31,15 @@ from pedanova.counting.contrasts import (
     slices_of,
 )
 from pedanova.counting.countable import Countable, Counted, InMemory, assembled, levels_for
-from pedanova.counting.few_rows import MOST_COMPARED, FewRows, configuration_sample, counted_rows, few_rows, strung_rows
+from pedanova.counting.few_rows import (
+    MOST_COMPARED,
+    FewRows,
+    configuration_sample,
+    counted_rows,
+    few_rows,
+    most_rows,
+    strung_rows,
+)
 from pedanova.counting.goal_plane import GoalPlane, goal_plane
 from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
@@ -44,7 +52,7 @@ from pedanova.data.row_status import LEFT_OUT
 from pedanova.data.trials import sampled, taken
 from pedanova.errors import Arg, LevelsError, QueryError
 from pedanova.measures.question import DEFAULT, Question
-from pedanova.measures.surrogate.estimate import ALONE, ResolvedQuestion, most_rows
+from pedanova.measures.surrogate.estimate import ALONE, ResolvedQuestion
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Level, RowModel
 from pedanova.space.parameters import Space
 from pedanova.space.values import shown
@@ -133,29 +141,25 @@ class TrialData:
         """The model of the rows; None if there are too many rows, or rows are not available."""
         if self._model is not None or self.rows > most_rows(self.space):
             return self._model
-        few = None if self._source is None else self._source.few()
-        if self._source is None and self._sample is not None:
-            sample = self._sample.few
-            few = replace(sample, draws=None) if sample.is_whole and len(sample) == self.rows else None
-        return None if few is None else RowModel(self.space, few)
+        few = self.configurations
+        whole = few is not None and few.is_whole and len(few) == self.rows
+        return RowModel(self.space, replace(few, draws=None)) if few is not None and whole else None
 
     @cached_property
     def row_sample(self) -> RowModel | None:
         """A sample of the rows, used to detect copies, repeats and adaptive samplers if a full model is too slow."""
         if self._sample is not None:
             return self._sample if len(self._sample.few) >= FEWEST_ROWS else None
-        if self._source is None or len(self.tallies) > MOST_COMPARED or self.row_model is not None:
-            return None
-        few = self._source.sample(self.levels)
+        few = None if self.row_model is not None else self.configurations
         return None if few is None or len(few) < FEWEST_ROWS else sample_model(self.tallies, few)
 
     @property
     def configurations(self) -> FewRows | None:
-        """A sample of whole configurations, also of a small table; None if the rows are not available."""
+        """All rows that count, if a model may be fitted to them, or a sample of whole configurations; None without."""
         if self._sample is not None:
             return self._sample.few
-        known = self._source is not None and len(self.tallies) <= MOST_COMPARED
-        return self._source.sample(self.levels) if known else None  # type: ignore[union-attr]
+        known = self.rows <= most_rows(self.space) or len(self.tallies) <= MOST_COMPARED
+        return self._source.sample(self.levels) if known and self._source is not None else None
 
     @cached_property
     def row_draw(self) -> RowModel:

@@ -15,6 +15,7 @@ from pedanova.base.digits import short
 from pedanova.base.notes import Note
 from pedanova.base.threads import RESULTS, digest_of, one_thread
 from pedanova.counting.contrasts import Contrast, few_rows_note, query_notes
+from pedanova.counting.few_rows import MANY_ROWS, MOST_ROWS, most_rows
 from pedanova.data.column import Mask
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet
 from pedanova.errors import Arg, QueryError, TooFewRowsError, listed
@@ -43,10 +44,8 @@ from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
 from pedanova.measures.surrogate.summaries import EstimatedShares, can_tell, model_densities, sampled_shares
 from pedanova.paper import check_question, densities_by_paper, importances_by_paper
 from pedanova.space.grid import blocks_of
-from pedanova.space.parameters import Space, parents_of
+from pedanova.space.parameters import parents_of
 
-MOST_ROWS, MOST_VALUES = 20_000, 1_000_000  # the largest table that a model is fitted to: rows, and all values
-MANY_ROWS = 5_000  # so many rows are modelled whatever the number of parameters
 MODEL_ERROR = 0.25  # the error of a model's share, as a part of the deviation of its samples
 REACH = 2.0  # factor for the upper half of an interval after an adaptive sampler, which avoids bad values
 UNEVEN, ADAPTIVE = (f"the trials were not drawn evenly{why}: " for why in ("", " (adaptive sampler)"))
@@ -273,11 +272,6 @@ def estimate(query: ResolvedQuestion) -> ShareEstimate:
     with one_thread():
         fitted, samples = query.fitted, query.samples
         return by_counts(query) if fitted is None or samples is None else by_model(query, fitted, samples)
-
-
-def most_rows(space: Space) -> int:
-    """The largest number of rows that a model is fitted to, because time and memory grow with all values."""
-    return min(MOST_ROWS, max(MANY_ROWS, MOST_VALUES // len(space)))
 
 
 def objection_to(query: ResolvedQuestion) -> tuple[str, bool]:

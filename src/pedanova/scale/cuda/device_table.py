@@ -21,6 +21,7 @@ from pedanova.counting.few_rows import (
     FewRows,
     configuration_sample,
     factors_of,
+    most_rows,
     strung_rows,
     weight_of,
 )
@@ -164,6 +165,11 @@ class DeviceTable(Countable):
     def ranked(self) -> RankedObjective:
         return self.ranking.values_at, len(self.goal), self.ranking.numbers
 
+    @property
+    def counted(self) -> int:
+        """The number of rows that count."""
+        return self.ranking.numbers if self.nan == "drop" else len(self.goal)
+
     def codes(self, levels: Levels) -> Any:
         """The level of each row, as a GPU array (rows,); rows that are left out have the level ``levels.count``."""
         cupy, small = library(), levels.count < 255
@@ -209,8 +215,13 @@ class DeviceTable(Countable):
         return Counts(len(self.goal), rows, tables, None, list(self.notes))
 
     def sample(self, levels: Levels) -> FewRows:
-        """A sample of whole configurations; the GPU finds rows with low numbers, and the CPU computes these again."""
-        if self._few is None:
+        """All rows of a small table; otherwise the GPU finds rows with low numbers, which the CPU computes again."""
+        if self._few is None and self.counted <= most_rows(self.space):
+            cupy = library()
+            rows = slice(None) if self.nan == "worst" else cupy.flatnonzero(~cupy.isnan(self.goal))
+            columns = {name: cupy.asnumpy(self.columns[name][rows]) for name in self.space}
+            self._few = self.sample_here(columns, cupy.asnumpy(self.goal[rows]), levels, 1.0)
+        elif self._few is None:
             chosen = self.chosen or self.choose(LOOKED_AT / len(self.goal))
             few, many = chosen.sample(self, levels)
             while many <= MOST_CHOSEN and few.below >= chosen.limit and chosen.limit < 1.0:
@@ -218,6 +229,14 @@ class DeviceTable(Countable):
                 few, many = chosen.sample(self, levels)
             self._few, self.chosen = few if many <= MOST_CHOSEN else self._sample_in_slices(levels), None
         return self._few
+
+    def sample_here(self, columns: dict[str, NDArray[Any]], goal: NDArray[Any], levels: Levels, most: float) -> FewRows:
+        """The sample of rows in main memory."""
+        own = {name: Column(name, values) for name, values in columns.items()}
+        goals = (Goal(self.objective, goal, self.direction, self.objective),)
+        observed = Observations(own, goals, self.space, own)
+        keep = None if self.counted <= most_rows(self.space) else 0  # all rows, or a sample of configurations
+        return configuration_sample(observed, kept_codes(observed, levels), levels.count, keep=keep, most=most)
 
     def _sample_in_slices(self, levels: Levels) -> FewRows:
         """The sample of a table in which configurations have many rows; these are copied, a slice at a time."""
@@ -310,10 +329,7 @@ class RowsOnTheWay:
         many = int(words[0])
         records = words[1:].reshape(self.most, -1)[:many]
         columns = {name: as_stored(records[:, i], table.columns[name].dtype) for i, name in enumerate(names, start=2)}
-        own = {name: Column(name, values) for name, values in columns.items()}
-        goal = Goal(table.objective, as_stored(records[:, 1], table.goal.dtype), table.direction, table.objective)
-        observed = Observations(own, (goal,), table.space, own)
-        return configuration_sample(observed, kept_codes(observed, levels), levels.count, most=self.limit), many
+        return table.sample_here(columns, as_stored(records[:, 1], table.goal.dtype), levels, self.limit), many
 
 
 def as_stored(words: NDArray[np.uint64], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -340,7 +356,7 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
             words = f"{odd}: a conditional parameter cannot be counted on a GPU; pass "
             raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows to the CPU")
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal, with_sums=False)
-        if len(table.space) <= MOST_COMPARED:
+        if len(table.space) <= MOST_COMPARED and len(goal) > most_rows(table.space):
             table.chosen = table.choose(LOOKED_AT / len(goal))
         cut = levels_for(table, levels)
         gone = len(goal) - table.ranking.numbers
