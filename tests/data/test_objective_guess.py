@@ -158,3 +158,5 @@ def test_the_values_of_an_adaptive_study_show_its_direction(sign: int, direction
     (note,) = (note for note in pa.analyze(table, "value").notes if note.kind == "direction")
     assert "from trial to trial" in str(note)
     assert pa.analyze(table | {"value": noise}, "value").direction == "minimize"
+    few = table | {name: list(column)[:9] for name, column in table.items()}  # all of them drawn at random
+    assert pa.analyze(few | {"value": [0, 2, 1, 3, 4, 5, 6, 8, 7]}, "value").direction == "minimize"

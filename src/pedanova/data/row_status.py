@@ -245,6 +245,7 @@ STEPS = re.compile(r"^(train(ing)?_?)?(epoch|step|iter(ation)?|round|generation|
 LEAST_STEPS = 3  # mean steps of a run
 FEWEST_RUNS = 10  # rows that one step must leave, to be worth advising
 LEAST_TREND = 0.25  # mean squared rank correlation of step and objective within the runs
+LEAST_DRIFTING = 12  # the fewest values with a trend; Optuna's default sampler draws the first ten at random
 LEAST_DRIFT = 2.0  # rank correlation of number and value, in standard errors, that shows where a sampler went
 RANKS = ("rank", "ranking", "place")
 BEST = ("best", "is_best")
@@ -492,8 +493,9 @@ def direction_by_rows(
             return "minimize", f"{which} have the lowest values"
     if any(name.startswith("params_") for name in columns):  # written by Optuna
         numbers = columns["number"].values if "number" in columns else np.arange(len(values))
-        trend = rank_correlation(numbers[usable], values[usable]) if numbers.dtype.kind in "iu" else 0.0
-        if abs(trend) * np.sqrt(np.count_nonzero(usable)) > LEAST_DRIFT:
+        enough = numbers.dtype.kind in "iu" and np.count_nonzero(usable) >= LEAST_DRIFTING
+        trend = rank_correlation(numbers[usable], values[usable]) if enough else 0.0
+        if abs(trend) * np.sqrt(np.count_nonzero(usable) - 1) > LEAST_DRIFT:
             way: Direction = "maximize" if trend > 0 else "minimize"
             return way, f"it {'rises' if trend > 0 else 'falls'} from trial to trial (rank correlation {trend:.2f})"
     before, after = values[usable][:-1], values[usable][1:]
