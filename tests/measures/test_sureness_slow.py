@@ -1,11 +1,11 @@
 """Simulated: how often chance is called significant, and how often an interval holds the truth.
 
-Seeds are fixed. A rate of 0.05 seen in 600 repetitions has a standard error of 0.009, and the bounds
-are 0.02 away. Coverage in longer runs was lowest for three categories (0.91, 1,500 to 2,000
+Seeds are fixed. A rate of 0.05 seen in 400 repetitions has a standard error of 0.011, and the bounds
+are 0.025 away. Coverage in longer runs was lowest for three categories (0.91, 1,500 to 2,000
 repetitions: 100 target rows and a share of 0.02, ten and 0.1); for a float with 100 target rows and a
-share of 0.02 it was 0.93 (1,200). Here one case has 60 to 120 repetitions, too few to tell 0.91 from
+share of 0.02 it was 0.93 (1,200). Here one case has 40 to 60 repetitions, too few to tell 0.91 from
 0.90: it fails where it is three standard errors below 0.90, and the cases of a kind together, with a
-standard error of 0.009 to 0.013, must reach 0.90.
+standard error of 0.015 to 0.02, must reach 0.90.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KINDS = {
     "twenty": grid_of(pa.Categorical([f"c{i}" for i in range(20)])),
 }
 DRAWS = 199  # p ≤ 0.05 if at most nine of them are as high: a level of 0.05 exactly
-REPETITIONS = 600
+REPETITIONS = 400
 
 
 def counted(grid: Grid, cells: np.ndarray, chosen: np.ndarray) -> Contrast:
@@ -52,13 +52,12 @@ def false_alarms(grid: Grid, rows: int, inside: int) -> float:
 @pytest.mark.parametrize(
     ("rows", "inside", "kind"),
     [
-        *((100, 10, kind) for kind in KINDS),
-        *((1000, 100, kind) for kind in ("float", "three")),
-        *((10_000, 1000, kind) for kind in ("int", "twenty")),
+        *((100, 10, kind) for kind in ("float", "three", "twenty")),
+        (1000, 100, "int"),
     ],
 )
 def test_chance_is_called_significant_as_often_as_promised(kind: str, rows: int, inside: int) -> None:
-    assert 0.03 <= false_alarms(KINDS[kind], rows, inside) <= 0.07
+    assert 0.025 <= false_alarms(KINDS[kind], rows, inside) <= 0.075
 
 
 def density(grid: Grid, share: float, part: float) -> np.ndarray:
@@ -96,9 +95,9 @@ def coverage(grid: Grid, rows: int, inside: int, share: float, repetitions: int,
     return held / repetitions
 
 
-@pytest.mark.parametrize(("kind", "repetitions"), [("float", 60), ("int", 80), ("three", 120)])
+@pytest.mark.parametrize(("kind", "repetitions"), [("float", 40), ("three", 60)])
 def test_intervals_hold_the_share(kind: str, repetitions: int) -> None:
-    sizes = ((100, 10), (1000, 100), (10_000, 1000))
+    sizes = ((100, 10), (3000, 300))
     for rows, inside in sizes:  # low is 0, or chance was taken for an effect
         assert coverage(KINDS[kind], rows, inside, 0.0, repetitions) >= 0.95
     found = [coverage(KINDS[kind], *size, share, repetitions) for size in sizes for share in (0.02, 0.1)]
@@ -108,7 +107,7 @@ def test_intervals_hold_the_share(kind: str, repetitions: int) -> None:
 
 @pytest.mark.parametrize("kind", ["int", "three"])
 def test_intervals_against_a_uniform_draw_hold_the_share(kind: str) -> None:
-    found = [coverage(KINDS[kind], 1000, 100, share, 150, "uniform") for share in (0.0, 0.02, 0.1)]
+    found = [coverage(KINDS[kind], 1000, 100, share, 80, "uniform") for share in (0.0, 0.02, 0.1)]
     assert found[0] >= 0.95
     assert np.mean(found[1:]) >= 0.90
 
@@ -132,10 +131,10 @@ def dominated(levels: int, most: float, usual: float, inside: int, repetitions: 
     return held / repetitions
 
 
-@pytest.mark.parametrize("levels", [3, 5, 10])
+@pytest.mark.parametrize("levels", [3, 10])
 def test_intervals_hold_where_one_category_dominates(levels: int) -> None:
     """Ten to twenty target rows; longer runs (200 repetitions of 144 cases, 2 to 10 categories) had 0.905 to 1.0."""
-    repetitions = 60
+    repetitions = 40
     cases = [(most, usual, inside) for most in (0.8, 0.95) for usual in (1 / levels, 0.5) for inside in (10, 20)]
     found = [dominated(levels, *case, repetitions) for case in cases]
     assert min(found) >= 0.91 - 3 * math.sqrt(0.91 * 0.09 / repetitions)

