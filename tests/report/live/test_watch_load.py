@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 optuna.logging.set_verbosity(optuna.logging.CRITICAL)
 WORKERS = 4
 TRIALS = 2_000 if os.environ.get("PEDANOVA_HEAVY") == "1" else 48
-LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 12  # one every two seconds, for an hour
+LOOKS = 1_800 if os.environ.get("PEDANOVA_HEAVY") == "1" else 9  # one every two seconds, for an hour
 EACH = 2_000  # bytes that a row may need, in all that an analysis derives from it; an analysis has some 500,000,
 PAIR, MODELLED = 100, 700  # bytes that two rows may need in the factors of a model, which knows so many rows at most
 SPREAD = 400_000  # and what its caches hold differs from look to look
