@@ -200,10 +200,7 @@ class TestRowsWithoutAFiniteObjective:
 
 
 class TestScale:
-    @pytest.mark.parametrize(
-        ("power", "rows"),
-        [(-280, 100), (-280, 3_000), (-200, 100), (-160, 3_000), (-125, 100), (125, 3_000), (200, 100), (300, 3_000)],
-    )
+    @pytest.mark.parametrize(("power", "rows"), [(-280, 3_000), (-200, 100), (-125, 100), (300, 3_000)])
     def test_no_scale_takes_digits(self, power: int, rows: int, tmp_path: Path) -> None:
         random = np.random.default_rng(0)
         table = {"x": random.random(rows), "c": random.choice(["a", "b", "c"], rows)}
@@ -211,7 +208,7 @@ class TestScale:
         one, a = pa.analyze(table, loss), pa.analyze(table, loss * 10.0**power)
         a.save(tmp_path / "a.pedanova")
         counted = [a, pa.load(tmp_path / "a.pedanova")]
-        if power in (-280, 125, 300):  # an engine is asked in words, which takes a second
+        if power in (-280, 300):  # an engine is asked in words, which takes a second
             frame = pl.DataFrame(table | {"y": loss * 10.0**power}).lazy()
             counted.append(pa.analyze(frame, "y", scan=pa.Scan(pushdown=True)))
         for region in (1.0, 0.1):

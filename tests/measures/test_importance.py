@@ -71,22 +71,22 @@ def test_what_is_remembered_is_bounded() -> None:
     assert len(now.clear) == 1
 
 
-def test_parameters_alike_do_not_pass_each_other_forty_looks_long() -> None:
-    """Six parameters of equal weight, in three studies of 400 trials: their order is noise from look to look."""
+def test_parameters_alike_do_not_pass_each_other_twenty_looks_long() -> None:
+    """Six parameters of equal weight, in two studies of 300 trials: their order is noise from look to look."""
     passes = moves = 0
-    for seed in range(3):
+    for seed in range(2):
         random = np.random.default_rng(seed)
-        table = {name: random.random(400) for name in "abcdef"}
+        table = {name: random.random(300) for name in "abcdef"}
         a = pa.analyze(table, sum((values - 0.5) ** 2 for values in table.values()))
         now = None
-        for rows in range(60, 401, 20):
+        for rows in range(60, 301, 20):
             found = a.first(rows).importance(0.2, estimator="counts", draws=500)
             moves += now is not None and tuple(found) != now.order
             now = Standings.begin(found, rows) if now is None else now.then(found, rows)
         assert now is not None
         passes += len(now.passes)
-    assert moves > 30, "the raw ranking changes all the time"
-    assert passes <= 2, "51 looks at 15 pairs each"
+    assert moves > 15, "the raw ranking changes all the time"
+    assert passes <= 2, "24 looks at 15 pairs each"
 
 
 def test_a_real_change_is_seen() -> None:

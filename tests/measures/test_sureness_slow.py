@@ -50,11 +50,7 @@ def false_alarms(grid: Grid, rows: int, inside: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("rows", "inside", "kind"),
-    [
-        *((100, 10, kind) for kind in ("float", "three", "twenty")),
-        (1000, 100, "int"),
-    ],
+    ("rows", "inside", "kind"), [*((100, 10, kind) for kind in ("float", "three", "twenty")), (1000, 100, "int")]
 )
 def test_chance_is_called_significant_as_often_as_promised(kind: str, rows: int, inside: int) -> None:
     assert 0.025 <= false_alarms(KINDS[kind], rows, inside) <= 0.075

@@ -143,7 +143,7 @@ def test_thirty_parameters_fit_into_a_file_of_a_megabyte() -> None:
     random = np.random.default_rng(0)
     data = {f"parameter_{i}": random.random(500) for i in range(30)}
     loss = sum(0.5**i * (column - 0.3) ** 2 for i, column in enumerate(data.values()))
-    made = payload(pa.analyze({**data, "loss": loss}, "loss"))
+    made = payload(pa.analyze({**data, "loss": loss}, "loss"), draws=10)
     assert len(answered(made)) == 2 * 21
     assert len(draw_page(made)) < 1 << 20
 

@@ -37,7 +37,7 @@ REPORTS: dict[str, tuple[dict[str, Any], dict[str, Any], Any]] = {  # options of
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    random, rows = np.random.default_rng(5), 600
+    random, rows = np.random.default_rng(5), 300
     lr, depth, width = 10 ** random.uniform(-4, 0, rows), random.integers(1, 9, rows), random.random(rows)
     kind = random.choice(["a", "b c", "it's"], rows)
     error = np.abs(np.log10(lr) + 2) + 0.1 * depth * (kind == "a") + 0.1 * random.random(rows)
