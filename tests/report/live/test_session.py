@@ -161,7 +161,7 @@ QUESTIONS = st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4)
 REQUESTS = st.dictionaries(st.sampled_from(ASKED), JSON, max_size=3)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(sorted(card.name for card in CARDS)), QUESTIONS, REQUESTS)
 def test_whatever_is_sent_is_answered_or_refused(a: pa.Analysis, part: str, question: Any, request: Any) -> None:
     session, found = Session(a.data, options={"estimator": "counts", "draws": 0}), None
