@@ -130,7 +130,7 @@ def test_noise_stays_inside(kind: str, rows: int, part: float) -> None:
     space, make = MAKERS[kind]
     baselines = ("region",) if kind in ("skewed", "names") else ("region", "uniform")  # those are no uniform draw
     inside: dict[str, list[float]] = {baseline: [] for baseline in baselines}
-    for seed in range(20):
+    for seed in range(40):
         random = np.random.default_rng(seed)
         a = pa.analyze({"x": make(random, rows)}, random.random(rows), space={"x": space})
         densities = a.densities("x", part, estimator="counts")
