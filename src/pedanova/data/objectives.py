@@ -57,9 +57,8 @@ PLAIN_NAMES = (("value",), ("objective", "value"), ("objective",))
 LEAST_VALUES = 12  # the fewest distinct values of a column whose name may also be that of a parameter
 LEAST_SORTED = 10  # the fewest rows whose order counts; fewer may be sorted by chance
 SOME_ROWS = 1_000
-ALIKE, PARTLY = 0.9, 0.5  # rank correlations
+ALIKE = 0.9  # a rank correlation
 TRAINING = {"train", "training"}
-ONLY_RESULT = "the only column whose name is typical of a result"
 GENERAL = {"score", "fitness", "performance"}  # mostly maximised, but some are sums of errors or costs
 LOSSES = {"loss", "losses", "logloss", "nll", "crossentropy"}  # substitutes for the metric that is wanted
 

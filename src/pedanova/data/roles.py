@@ -75,7 +75,6 @@ SIZES = {"size", "sizes", "count", "counts", "generations", "cells"}  # last wor
 MOST_STATES = 50  # distinct words of a column of trial states
 NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
 NO_SETTINGS = DEVIATIONS | {"idx", "id", "index", "hash", "str", "json", "no", "nr"}  # behind `params_`
-LEAST_STEM = 4  # letters that the names of two columns must share
 MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
 REUSED = 20  # rows for each value of a column that was chosen, though its values are not round
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
@@ -327,11 +326,6 @@ class KnownColumns:
     def _counts(self, name: str) -> bool:
         role = self.roles[name].name if name in self.roles else ""
         return role in ("parameter", "result", "status") or (role == "time" and self.values[name].kind == "numbers")
-
-    def is_measured(self, name: str) -> bool:
-        """Whether a column is or may be a result, a status or a time."""
-        role = self.roles.get(name)
-        return role is None or role.doubt is not None or role.name in ("result", "status", "time", "text")
 
     def behind(self) -> list[str]:
         """The first objective and all columns after it; empty if the order of the columns is not known."""
