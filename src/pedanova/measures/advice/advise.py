@@ -205,7 +205,7 @@ def values_in_row(data: TrialData, space: Space, row: int) -> dict[str, object]:
     """The values of the parameters in one row of the table, without those whose domain depends on others."""
     columns = data.observed().columns
     plain = (name for name, parameter in space.items() if not isinstance(parameter, Moving | Switch))
-    return {name: columns[name].value_at(row) for name in plain}
+    return {name: columns[name].value_at(row) for name in plain if not columns[name].absent()[row]}
 
 
 def goal_and_limits(data: TrialData, limit: object) -> tuple[Objective, dict[str, float]]:
@@ -332,12 +332,11 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     chances = np.ones(len(candidates)) if success is None else success.chance(candidates)
     notes += failure_notes(data) if part.around is None else []
     even = slice(len(near), None)
-    # A model that predicts nothing knows only that one trial is as good as another.
-    trust, base = skill_of(data, model, seed) if why else 1.0, len(objectives.front) / (len(run) + 1.0)
+    trust = skill_of(data, model, seed) if why else 1.0
     chosen = choose_next(ranking, objectives, run, candidates, goals, even=even, trust=trust, chances=chances)
     places = [place for place, *_ in chosen]
     predicted = objectives.predict(candidates[places], rng)
-    better = (trust * objectives.chance_of_new(candidates[places], rng) + (1.0 - trust) * base) * chances[places]
+    better = objectives.chance_of_new(candidates[places], rng) * chances[places]
     succeeds = [None] * many if success is None else chances[places].tolist()
     rows = zip(rules.values(candidates[places]), chosen, predicted, succeeds, better.tolist(), strict=True)
     trials = [

@@ -13,6 +13,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -41,6 +42,9 @@ STEP = 0.15  # standard deviation of a step, as a part of the range
 SOUND = 0.9  # the least probability of success of a proposed trial
 MOST_OBJECTIVES = 3  # of a hypervolume
 RESULTS_DRAWN = 4 * DRAWS  # results of each proposed trial
+REPLAYS, UNSETTLED = 4, 0.1  # random orders of the trials, and the part of each whose chances are not compared
+ALIKE, LEAST_CHANCE = 0.4, 1e-3  # how much the log odds of similar chances differ, and a chance that counts as 0
+MODEL_WEIGHT = 3.0  # the chance by the model counts as much as this number of trials of each replay
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
@@ -243,17 +247,54 @@ class Objectives:
         return [dict(zip(self.names, one, strict=True)) for one in zip(*each, strict=True)]
 
     def chance_of_new(self, settings: Settings, rng: np.random.Generator) -> Reals:
-        """(configurations,) The probability that no trial so far is at least as good in all objectives."""
+        """(configurations,) The probability that no trial so far is at least as good in all objectives.
+
+        A model extrapolates too surely where an adaptive sampler has crowded. So the chances by the model are corrected
+        by what similar chances were worth when the model predicted the trials so far.
+        """
         drawn = np.stack([model.observe(settings, RESULTS_DRAWN, rng) for model in self.models], axis=-1)
-        beaten = np.zeros(drawn.shape[:-1], dtype=bool)
-        for result in self.front:
-            beaten |= (result <= drawn).all(axis=-1)
-        return np.asarray(1.0 - beaten.mean(axis=0))
+        chances, (said, came) = new_in(drawn, self.front), self.replay(rng)
+        trials = REPLAYS * MODEL_WEIGHT
+        alike = np.exp(-0.5 * ((log_odds(chances)[:, None] - log_odds(said)) / ALIKE) ** 2)
+        calibrated: Reals = (trials * chances + alike @ came) / (trials + alike.sum(axis=1))
+        return calibrated
+
+    def replay(self, rng: np.random.Generator) -> tuple[Reals, Reals]:
+        """The chances by the models if the trials were run in random orders, and what came true."""
+        said, came = [], []
+        for _ in range(REPLAYS):
+            order = rng.permutation(reduce(np.intersect1d, [model.given for model in self.models]))
+            each = [model.foresee(order, RESULTS_DRAWN, rng) for model in self.models]
+            drawn, real = (np.stack(some, axis=-1) for some in zip(*each, strict=True))
+            front = real[:1]
+            for place in range(1, len(order)):
+                new = bool(new_in(real[None, place : place + 1], front)[0])
+                if place >= UNSETTLED * len(order):
+                    said.append(new_in(drawn[:, place : place + 1], front)[0])
+                    came.append(new)
+                front = np.concatenate([front, real[place : place + 1]]) if new else front
+        return np.array(said), np.array(came, dtype=np.float64)
 
     def reason(self, chance: float) -> str:
         """Why a trial is run that is better, or extends the front, with this probability."""
         what = "better than the best trial so far" if len(self.names) == 1 else "extends the Pareto front"
         return f"{what} with {in_percent(chance)} probability"
+
+
+def new_in(drawn: Reals, front: Reals) -> Reals:
+    """(configurations,) How often no result of the front is as good in all objectives as the `drawn` result.
+
+    `drawn` is (draws, configurations, objectives).
+    """
+    beaten = np.zeros(drawn.shape[:-1], dtype=bool)
+    for result in front:
+        beaten |= (result <= drawn).all(axis=-1)
+    return np.asarray(1.0 - beaten.mean(axis=0))
+
+
+def log_odds(chances: Reals) -> Reals:
+    inside = np.clip(chances, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+    return np.log(inside / (1.0 - inside))
 
 
 class CandidateScores:

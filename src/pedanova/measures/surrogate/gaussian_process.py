@@ -478,6 +478,14 @@ class Posterior:
         own = squares - self.mean_variance * sums**2  # because the mean is estimated without the row
         return self.scores - self.solved / own, np.maximum(self.scale * (1.0 / own - self.noise), 1e-9)
 
+    def one_step_ahead(self, order: Indices) -> tuple[Reals, Reals]:
+        """The score of each row of `order` predicted from the rows before it, and its deviation with noise."""
+        covariance = self.factor.lower[order] @ self.factor.lower[order].T
+        factor = CholeskyFactor.regularized(covariance)
+        step, scores = np.diagonal(factor.lower), self.scores[order]
+        surprise = factor.half_solve((scores - self.mean)[:, None])[:, 0]
+        return scores - step * surprise, math.sqrt(self.scale) * step
+
     def predict(self, points: Embedding) -> Reals:
         """(points,) The posterior mean of the score at each point."""
         solved = self.solved.astype(np.float32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -90,6 +90,9 @@ class ObjectiveModel:
     curve: ScoreCurve
     members: tuple[tuple[Posterior, ScoreCurve], ...] = ()  # for posterior samples
     widen: float = WIDEN  # factor for the deviation of the draws
+    given: Indices = field(
+        default_factory=lambda: np.empty(0, dtype=np.int64)
+    )  # the configurations that it is fitted to
 
     def embed(self, settings: Settings) -> Embedding:
         return self.configured(settings).take(slice(None))
@@ -106,11 +109,26 @@ class ObjectiveModel:
         """(draws, configurations) The objective with the noise of a trial in each posterior sample."""
         return self._drawn(settings, draws, rng, noise=1.0)
 
+    def foresee(self, order: Indices, draws: int, rng: np.random.Generator) -> tuple[Reals, Reals]:
+        """Results of some of the configurations in `given`, each predicted from those before it, and the real results.
+
+        The results are (draws, configurations), with noise.
+        """
+        places, drawn = np.searchsorted(self.given, order), []
+        for process, curve in self._members:
+            mean, deviation = process.one_step_ahead(places)
+            normal = rng.standard_normal((math.ceil(draws / len(self._members)), len(order)))
+            drawn.append(curve.objective(mean + self.widen * deviation * normal))
+        return np.concatenate(drawn), self.curve.objective(self.process.scores[places])
+
+    @property
+    def _members(self) -> tuple[tuple[Posterior, ScoreCurve], ...]:
+        return self.members or ((self.process, self.curve),)
+
     def _drawn(self, settings: Settings, draws: int, rng: np.random.Generator, *, noise: float) -> Reals:
-        points, members = self.configured(settings), self.members or ((self.process, self.curve),)
-        each = 2 * math.ceil(draws / len(members) / 2)  # samples are pairs around the mean
-        drawn = []
-        for process, curve in members:
+        points, drawn = self.configured(settings), []
+        each = 2 * math.ceil(draws / len(self._members) / 2)  # samples are pairs around the mean
+        for process, curve in self._members:
             scores = process.draw(points, each, rng).astype(np.float64)
             middle = scores.mean(axis=0)
             if noise:
@@ -248,11 +266,13 @@ def model_of(configurations: Configurations, fitted: FittedModel | None, *, memb
     plain = (means - means.mean()) / max(float(means.std()), 1e-300)
     ways = sorted((ScoreFit.of(data, chosen, one, known, ranked) for one in (ranked, plain)), key=lambda way: way.error)
     near, rng = [way for way in ways if way.error <= NEAR * ways[0].error], np.random.default_rng(0x5E7)
-    process, curve = ways[0].conditioned(data, means, [ways[0].settings])[0]
+    given = rows_given(data, ways[0].settings, means)
+    process, curve = ways[0].conditioned(data, means, given, [ways[0].settings])[0]
     drawn: list[tuple[Posterior, ScoreCurve]] = []
     for way in near if members else []:
-        drawn += way.conditioned(data, means, drawn_settings(way.likelihood, way.settings, members // len(near), rng))
-    return ObjectiveModel(arrangement, layout, process, curve, tuple(drawn), WIDEN * misjudged(process))
+        settings = drawn_settings(way.likelihood, way.settings, members // len(near), rng)
+        drawn += way.conditioned(data, means, given, settings)
+    return ObjectiveModel(arrangement, layout, process, curve, tuple(drawn), WIDEN * misjudged(process), given)
 
 
 def misjudged(process: Posterior) -> float:
@@ -286,10 +306,9 @@ class ScoreFit:
         return cls(scores, likelihood, settings, left_out_error(data, chosen, scores, settings, ranked))
 
     def conditioned(
-        self, data: FitData, means: Reals, settings: Sequence[KernelSettings]
+        self, data: FitData, means: Reals, given: Indices, settings: Sequence[KernelSettings]
     ) -> list[tuple[Posterior, ScoreCurve]]:
-        """The process with each of some settings, and the curve from scores to objectives."""
-        given = rows_given(data, self.settings, means)
+        """The process with each of some settings, given some rows, and the curve from scores to objectives."""
         each, first = np.unique(self.scores, return_index=True)
         curve = ScoreCurve(each, means[first])
         return [(data.condition(given, self.scores[given], one), curve) for one in settings]
