@@ -159,7 +159,9 @@ def test_a_box_keeps_what_it_says(space: list[Domain], seed: int, keep: float, c
     best = every[(every < 4).all(axis=1)]
     best = best if len(best) else every[:1]
     unseen = 1.0 / (len(best) + 1) if counted else 0.0
-    cloud = Cloud(axes, every, best, np.full((len(best), 1), 1.0 / len(best)), at_least(axes, unseen))
+    cloud = Cloud(
+        axes, every, np.zeros(len(every)), best, np.full((len(best), 1), 1.0 / len(best)), at_least(axes, unseen)
+    )
     box = smallest_box(cloud, keep)
     inside = float(box.holds(axes, best).mean())
     assert keep - 1e-9 <= box.kept <= inside + 1e-9

@@ -62,7 +62,7 @@ class Densities(Table):
     (('adam', 'sgd'), [0.56, 0.44])
     """
 
-    internal = Table.internal | {"basis", "panels"}
+    internal = Table.internal | {"basis", "panels", "tried"}
     name: str
     target: Reals
     region: Reals
@@ -74,6 +74,9 @@ class Densities(Table):
     parameter: Parameter  # the parameter that the cells belong to
     basis: Basis  # the rows that the densities were computed from
     words: tuple[str, str] = ("target", "region")  # the target and the region in words
+    tried: NDArray[np.int64] | None = (
+        None  # (cells, 2) trials that succeeded and that failed; None if hardly any failed
+    )
 
     @property
     def cells(self) -> tuple[Label, ...]:
@@ -130,7 +133,7 @@ class Densities(Table):
         Each group contains a fraction of the target and a fraction of the baseline. The fraction of the target is at
         least 5 percentage points larger than the fraction of the baseline, and the target leaves the band of chance
         that figures show. A group that no row of the region lies in is left out, even if a model predicts that its
-        values are good.
+        values are good. Categories at which most trials failed are left out, and so are the ends of a range.
 
         Parameters
         ----------
@@ -145,6 +148,11 @@ class Densities(Table):
         bins = bins_of(self.parameter, self.basis.region)
         parts = parts_in(self, bins, baseline)
         return good_in(self, bins, parts.target > parts.high, baseline)
+
+    def failed_in(self, good: Good) -> float:
+        """The part of the trials at these values that failed."""
+        tried = np.zeros(2) if self.tried is None else self.tried[good.start : good.stop].sum(axis=0)
+        return float(tried[1] / max(1, tried.sum()))
 
     def printed(self) -> Printed:
         """A table of at most a dozen lines; neighbouring cells of a long range are merged."""
@@ -260,11 +268,29 @@ class Drawing:
 
 def good_in(density: Densities, bins: Bins, more: NDArray[np.bool_], baseline: Baseline) -> list[Good]:
     """The good values, if the target is above the band of chance in the bins `more`."""
+    if density.tried is not None:
+        target = np.where(
+            mostly_failing(density.tried, grid_of(density.parameter)), 0, [density.target, density.basis.target]
+        )
+        density = replace(density, target=target[0], basis=replace(density.basis, target=target[1].astype(np.int64)))
     panels = density.panels(baseline)
     good = [(one, panel) for panel in panels for one in panel.good(more[bins.groups])]
     behind = {id(panel): f" ({panel.domain})" * (len(panels) > 1) for panel in panels}
     more_words = ((one, behind[id(panel)]) for one, panel in good)
     return [replace(one, words=one.words + words, brief=one.brief + words) for one, words in more_words]
+
+
+def mostly_failing(tried: NDArray[np.int64], grid: Grid) -> NDArray[np.bool_]:
+    """(cells,) The categories, and the ends of ranges, in which most trials failed: more than half, and than usual."""
+    usual = max(0.5, float(tried[:, 1].sum() / tried.sum()))
+    excess = tried @ np.array([-usual, 1.0 - usual])
+    failing: NDArray[np.bool_] = excess > 0.0
+    for block in (one for one in grid.blocks if one.ordered):
+        failing[block.cells] = False
+        for own, sums in ((failing[block.cells][::way], np.cumsum(excess[block.cells][::way])) for way in (1, -1)):
+            if sums.max() > 0.0:
+                own[: sums.argmax() + 1] = True
+    return failing
 
 
 class Parts(NamedTuple):

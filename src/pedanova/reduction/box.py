@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pedanova.space.grid import Grid, Reals, quantile_groups
 
 SLICES = 20  # slices of a range, with about the same prior probability
+MOSTLY = 0.5  # more failures than this are most
 POOR = 0.5  # a slice is cut if its density is below this part of the mean density in the box
 
 
@@ -55,6 +56,7 @@ class Cloud:
 
     axes: Mapping[str, Axis]
     every: NDArray[np.int16]  # (points, parameters) slices; -1: no value
+    fails: Reals  # (points,) the probability that the point fails
     best: NDArray[np.int16]  # (best points, parameters)
     weights: Reals  # (best points, samples) each column adds to 1
     least: Reals  # (parameters, slices) the part of the best points that the first cut at this end loses at least
@@ -78,6 +80,19 @@ class Box:
 
     left: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     kept: float = 1.0
+
+    def failing(self, cloud: Cloud) -> tuple[float, str, list[int]]:
+        """The part of the box that fails, the parameter it depends on most, and those slices of it that mostly fail."""
+        inside, most, where, slices = self.holds(cloud.axes, cloud.every), 0.0, "", list[int]()
+        fails = cloud.fails[inside]
+        part = float(fails.mean()) if len(fails) else 0.0
+        for (name, axis), column in zip(cloud.axes.items(), cloud.every[inside].T + 1, strict=True):
+            points, sums = (np.bincount(column, some, len(axis.prior) + 1)[1:] for some in (None, fails))
+            rates = sums / np.maximum(points, 1)
+            spread = float(points @ (rates - part) ** 2)
+            if spread > most:
+                most, where, slices = spread, name, np.flatnonzero(rates > MOSTLY).tolist()
+        return part, where, slices
 
     def holds(self, axes: Mapping[str, Axis], slices: NDArray[np.int16]) -> NDArray[np.bool_]:
         """(points,) Which points lie inside the box; a missing value counts as inside."""

@@ -22,10 +22,11 @@ from pedanova.data.trials import sampled
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.advise import best_of, in_space_order
 from pedanova.measures.chance.ranked_rows import arranged
+from pedanova.measures.densities import span_in_words
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import NEVER
 from pedanova.measures.question import LEAST_TO_REDUCE, Question
-from pedanova.measures.questions.failures import Success, failures_in, success_of
+from pedanova.measures.questions.failures import Success, success_of
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.estimate import ResolvedQuestion, objection_to
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings
@@ -33,11 +34,12 @@ from pedanova.measures.surrogate.posterior import PosteriorSamples, even_points
 from pedanova.reduction.box import Axis, Box, Cloud, at_least, axis_of, smallest_box
 from pedanova.reduction.domains import beyond, shrunk, widened
 from pedanova.reduction.result import Advice, Evidence, Proportion, ReducedSpace, Verdict
-from pedanova.space.grid import Cells, Reals, grid_of
+from pedanova.space.grid import Cells, Grid, Reals, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, parents_of, values_of
 from pedanova.space.values import Interval, is_number, is_one_of
 
 LEAST_ROWS, LEAST_TARGET = LEAST_TO_REDUCE
+DRAWS = 64  # posterior samples of the objective
 KEEP = 0.9  # the part of the best points that stays
 BEST = 10  # the best points are the best tenth of the target
 LEAST_POINTS, LEAST_BEST = 20, 50  # the fewest best points of a sample, and the fewest best rows if there is no model
@@ -92,20 +94,23 @@ def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, wid
         verdicts = tuple(unchanged(name, "keep", ROW_BY_ROW, one) for name, one in space.items())
         return ReducedSpace(verdicts, None, words[0], float(keep), (*notes, *remarks))
     with one_thread():
-        failing = failures_in(data, same_space=True)
+        failing = data.failing(same_space=True)
         tried = observed if failing is None else failing.observed()  # also the trials that failed
         some = sampled(np.flatnonzero(counted_rows(tried, data.levels.nan)), MOST_ROWS, question.seed)
         rows = cells_at(tried, space, some)
+        process = None if samples is None or query.model is None else query.model.process(question.seed)
         if samples is None:
-            search = search_in_rows(observed, axes, rows, wanted, reached)
+            fails = np.zeros(len(some)) if failing is None else failing.observed().goals[0].values[some]
+            search = search_in_rows(observed, axes, rows, fails, wanted, reached)
+        elif process is None:
+            cells = {name: samples.cells(name) for name in space}
+            every, orders = placed(axes, cells), samples.order.astype(np.int64)
+            search = search_in_samples(samples, orders, every, np.zeros(len(every)), axes, rows, wanted, data.direction)
         else:
-            orders, cells = samples.order.astype(np.int64), {name: samples.cells(name) for name in space}
-            success = success_of(data)
-            process = None if success is None or query.model is None else query.model.process(question.seed)
-            if success is not None and process is not None:
-                cells = points_in(space, rows, count=len(samples))
-                orders = orders_with_failures(process, success, in_space_order(space, cells), samples.draws)
-            search = search_in_samples(samples, orders, placed(axes, cells), axes, rows, wanted, data.direction)
+            success, cells = success_of(data), points_in(space, rows, count=len(samples))
+            orders, fails = ordered_points(process, success, in_space_order(space, cells))
+            every = placed(axes, cells)
+            search = search_in_samples(samples, orders, every, fails, axes, rows, wanted, data.direction)
         if not data.levels.several and isinstance(wanted, Region) and wanted.cuts(observed.direction)[0] is None:
             held = held_inside(data, observed, axes, question.seed)
             search = replace(search, cloud=replace(search.cloud, held=held))
@@ -146,20 +151,24 @@ def placed(axes: Mapping[str, Axis], cells: Mapping[str, Cells]) -> NDArray[np.i
     return np.stack([axis.slice_of[cells[name]] for name, axis in axes.items()], axis=1)
 
 
-def orders_with_failures(process: ObjectiveModel, success: Success, points: Settings, draws: int) -> Rows:
-    """(draws, points) The points from best to worst in posterior samples; points that fail in a sample are the worst.
+def ordered_points(process: ObjectiveModel, success: Success | None, points: Settings) -> tuple[Rows, Reals]:
+    """(draws, points) The points from best to worst in posterior samples, and the chance (points,) that each fails.
 
-    The points are spread over the whole space, also where no trial succeeded.
+    Points that fail in a sample are the worst. The points are spread over the whole space, also where no trial
+    succeeded.
     """
-    drawn = process.draw(points, draws, np.random.default_rng(0xFA2))
-    drawn[success.drawn_fails(points, draws)] = np.inf
-    return np.argsort(drawn, axis=1, kind="stable")
+    drawn, fails = process.draw(points, DRAWS, np.random.default_rng(0xFA2)), np.zeros(len(points))
+    if success is not None:
+        drawn[success.drawn_fails(points, len(drawn))] = np.inf
+        fails = 1.0 - success.chance(points)
+    return np.argsort(drawn, axis=1, kind="stable"), fails
 
 
 def search_in_samples(
     samples: PosteriorSamples,
     orders: Rows,
     every: NDArray[np.int16],
+    fails: Reals,
     axes: Mapping[str, Axis],
     rows: Mapping[str, Cells],
     target: Region | RowSet,
@@ -177,13 +186,13 @@ def search_in_samples(
     if first == 0:
         last = max(LEAST_POINTS, math.ceil(last / BEST))
     chosen, places = np.unique(orders[:, first:last], return_inverse=True)
-    weights = np.zeros((len(chosen), samples.draws))
-    weights[places.reshape(samples.draws, -1), np.arange(samples.draws)[:, None]] = 1.0 / (last - first)
+    weights = np.zeros((len(chosen), len(orders)))
+    weights[places.reshape(len(orders), -1), np.arange(len(orders))[:, None]] = 1.0 / (last - first)
     words = f"the best {short(100 * last / len(samples), 2)} % of the space" if first == 0 else f"{target} of the space"
     parents = {parent for parameter in samples.space.values() for parent in parents_of(parameter)} & set(axes)
     # Where a parameter exists only for some values of another, few rows say little about all of its own values.
     unseen = {name: 1.0 / (1.0 + rows_by_slice(axes[name], rows[name])) for name in parents}
-    cloud = Cloud(axes, every, every[chosen], weights, at_least(axes, unseen))
+    cloud = Cloud(axes, every, fails, every[chosen], weights, at_least(axes, unseen))
     return Search(samples.space, cloud, rows, words, "surrogate")
 
 
@@ -193,7 +202,12 @@ def rows_by_slice(axis: Axis, cells: Cells) -> Reals:
 
 
 def search_in_rows(
-    observed: Observations, axes: Mapping[str, Axis], rows: Mapping[str, Cells], target: Region | RowSet, reached: Rows
+    observed: Observations,
+    axes: Mapping[str, Axis],
+    rows: Mapping[str, Cells],
+    fails: Reals,
+    target: Region | RowSet,
+    reached: Rows,
 ) -> Search:
     """The best rows of the target, compared with all rows; a new row may lie in each part that is cut off."""
     best, words = reached, str(target)
@@ -204,7 +218,7 @@ def search_in_rows(
         words = f"the best {len(best):,} rows"
     deciding = placed(axes, cells_at(observed, axes, best))
     weights: Reals = np.full((len(best), 1), 1.0 / len(best))
-    cloud = Cloud(axes, placed(axes, rows), deciding, weights, at_least(axes, 1.0 / (len(best) + 1)))
+    cloud = Cloud(axes, placed(axes, rows), fails, deciding, weights, at_least(axes, 1.0 / (len(best) + 1)))
     return Search(observed.space, cloud, rows, words, "counts")
 
 
@@ -221,7 +235,16 @@ def evidence_of(search: Search, box: Box, observed: Observations, reached: Rows,
     inside = float(box.holds(cut, placed(cut, cells_at(observed, cut, reached))).mean())
     volume = float(box.holds(cut, placed(cut, points)).mean())
     enrichment = box.kept / max(float(box.holds(axes, cloud.every).mean()), 1e-12)
-    return Evidence(kept, inside, volume, enrichment, rows, search.estimator, search.best)
+    part, name, slices = box.failing(cloud)
+    where = f"{name} {values_in_words(grid_of(search.space[name]), axes[name], slices)}" if slices else ""
+    return Evidence(kept, inside, volume, enrichment, rows, search.estimator, search.best, part, where)
+
+
+def values_in_words(grid: Grid, axis: Axis, slices: Sequence[int]) -> str:
+    """The values of some slices: all categories, or the range from the lowest to the highest value."""
+    if not axis.ordered:
+        return " or ".join(short(grid.centres()[one]) for one in slices)
+    return span_in_words(grid, *axis.cells(tuple(slices)))
 
 
 def points_in(space: Space, rows: Mapping[str, Cells], *, count: int) -> dict[str, Cells]:

@@ -104,6 +104,9 @@ class Evidence:
         The estimator that chose the bounds: ``"surrogate"`` or ``"counts"``.
     best
         The best points, in words.
+    fails, where
+        The fraction of the smaller space that probably fails, and the values that mostly fail, in words. `where` is
+        empty if there are no such values.
 
     Examples
     --------
@@ -120,6 +123,8 @@ class Evidence:
     rows: int
     estimator: str
     best: str
+    fails: float = 0.0
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -189,6 +194,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return (
             f"{volume} of the space is left. {source}, {e.kept} of {e.best} lie inside; "
             f"there they are {short(e.enrichment, 2)} times as frequent as in the whole space."
+            + (f" {percent(e.fails)} of it fails{e.where and f', mostly at {e.where}'}." if e.fails >= 0.01 else "")
         )
 
     def _repr_html_(self) -> str:

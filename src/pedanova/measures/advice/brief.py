@@ -27,6 +27,7 @@ from pedanova.measures.questions.ask import densities_of_all, importance_of, tri
 from pedanova.measures.questions.failures import failures_of
 from pedanova.measures.questions.trial_data import TrialData
 
+FEW_FAIL = 0.15  # good values at which more trials fail are said to
 LONGEST_NAME = 80  # longer names are shortened in the texts, but not in the facts
 TOPICS = ("trials", "best", "expect", "next", "fails", "stay", "matters", "where", "ranking")
 SCHEMA: dict[str, Any] = {
@@ -317,9 +318,17 @@ def mattering(answer: Importances) -> Said:
 def good_values(data: TrialData, answer: Importances, question: Question) -> Said:
     clear = [row.name for row in answer.rows if beats_chance(row)]
     densities = densities_of_all(data, question) if clear else {}
-    good = {name: [one.words for one in densities[name].good()] for name in clear}
-    parts = [f"{named(name)} {' or '.join(ranges)}" for name, ranges in good.items() if ranges]
-    return "; ".join(parts) or "no clear ranges", {"good_values": good}
+    good = {name: densities[name].good() for name in clear}
+    fails = {name: [densities[name].failed_in(one) for one in ranges] for name, ranges in good.items()}
+    parts = []
+    for name, ranges in good.items():
+        each = zip([one.words for one in ranges], fails[name], strict=True)
+        words = [
+            f"{words} (where {percent(part)} of the trials fail)" * (part > FEW_FAIL) or words for words, part in each
+        ]
+        parts += [f"{named(name)} {' or '.join(words)}"] if words else []
+    facts = {name: [one.words for one in ranges] for name, ranges in good.items()}
+    return "; ".join(parts) or "no clear ranges", {"good_values": facts, "fails": fails}
 
 
 def ranking(data: TrialData, question: Question) -> Said:

@@ -44,7 +44,6 @@ MOST_OBJECTIVES = 3  # of a hypervolume
 RESULTS_DRAWN = 4 * DRAWS  # results of each proposed trial
 REPLAYS, UNSETTLED = 4, 0.1  # random orders of the trials, and the part of each whose chances are not compared
 ALIKE, LEAST_CHANCE = 0.4, 1e-3  # how much the log odds of similar chances differ, and a chance that counts as 0
-MODEL_WEIGHT = 3.0  # the chance by the model counts as much as this number of trials of each replay
 NEAR_ROWS, MOVES = 12, 25  # the number of best trials, and of changes of each, that are candidates
 
 
@@ -250,13 +249,13 @@ class Objectives:
         """(configurations,) The probability that no trial so far is at least as good in all objectives.
 
         A model extrapolates too surely where an adaptive sampler has crowded. So the chances by the model are corrected
-        by what similar chances were worth when the model predicted the trials so far.
+        by what similar chances were worth when it predicted the trials so far. The model counts as one trial of each
+        replay.
         """
         drawn = np.stack([model.observe(settings, RESULTS_DRAWN, rng) for model in self.models], axis=-1)
         chances, (said, came) = new_in(drawn, self.front), self.replay(rng)
-        trials = REPLAYS * MODEL_WEIGHT
         alike = np.exp(-0.5 * ((log_odds(chances)[:, None] - log_odds(said)) / ALIKE) ** 2)
-        calibrated: Reals = (trials * chances + alike @ came) / (trials + alike.sum(axis=1))
+        calibrated: Reals = (REPLAYS * chances + alike @ came) / (REPLAYS + alike.sum(axis=1))
         return calibrated
 
     def replay(self, rng: np.random.Generator) -> tuple[Reals, Reals]:

@@ -19,6 +19,7 @@ from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
 from pedanova.counting.few_rows import counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
+from pedanova.data.column import cells_of, take
 from pedanova.data.history import ROW, History, history_of
 from pedanova.data.observations import Observations
 from pedanova.data.options import as_flag, check_choice
@@ -30,9 +31,10 @@ from pedanova.measures.importance import Importance, Importances, known_percent,
 from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing, check_smoothing
-from pedanova.measures.surrogate.estimate import ResolvedQuestion, density_answer, estimate
+from pedanova.measures.surrogate.estimate import MANY_ROWS, ResolvedQuestion, density_answer, estimate
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Level
 from pedanova.measures.surrogate.summaries import model_sets, targets_of_pair
+from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Space
 
 USUAL = tuple(dict.fromkeys((TARGET, 0.1, 0.01, 0.5, 0.05, 0.2, 0.02, 0.3)))  # usual targets, the most usual first
@@ -174,6 +176,7 @@ def importance_of(data: TrialData, question: Question, *, good: bool = False) ->
         if not good or not names:
             return result
         densities = query.cached("good", lambda: density_answer(query, names), query.words, repr(question.how))
+        densities = with_failures(data, densities)
     values = {}
     for name in names:
         ranges = [one.words for one in densities[name].good(question.baseline)]  # type: ignore[arg-type]
@@ -204,7 +207,23 @@ def importance_or_wider(data: TrialData, question: Question, *, good: bool = Tru
 
 def densities_of_all(data: TrialData, question: Question) -> dict[str, Densities]:
     """The densities of every parameter in target, region and space, from the same estimator as `importance`."""
-    return {**data.resolved(replace(data.widened(question), force=True)).densities}
+    return with_failures(data, data.resolved(replace(data.widened(question), force=True)).densities)
+
+
+def with_failures(data: TrialData, densities: Mapping[str, Densities]) -> dict[str, Densities]:
+    """The densities with the numbers of trials that succeeded and failed in each cell, so that good values succeed."""
+    trials = data.failing(same_space=True) if data.rows <= MANY_ROWS else None
+    if trials is None:
+        return {**densities}
+    observed = trials.observed()
+    rows, result = np.flatnonzero(counted_rows(observed, trials.levels.nan)), {}
+    failed = observed.goals[0].values[rows].astype(np.int64)
+    for name, one in densities.items():
+        grid = grid_of(observed.space[name])
+        cells = cells_of(take({name: observed.columns[name]}, rows)[name], grid).astype(np.int64)
+        tried = np.bincount(2 * cells + failed, minlength=2 * grid.width).reshape(-1, 2)[: grid.cells]
+        result[name] = replace(one, tried=tried)
+    return result
 
 
 def profile_of(data: TrialData, question: Question, ladder: Iterable[object] | None) -> Profile:

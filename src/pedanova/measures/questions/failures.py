@@ -5,60 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from pedanova.base.notes import Note
+from pedanova.base.threads import RESULTS
 from pedanova.counting.few_rows import MANY_ROWS
 from pedanova.data.column import Mask
-from pedanova.data.objectives import Goal
-from pedanova.data.prepare import prepare
 from pedanova.data.regions import LEAST_TARGET, Region
 from pedanova.errors import Arg, QueryError, TooFewRowsError
 from pedanova.measures.distributions import normal_below
 from pedanova.measures.importance import FAILED_TRIALS, Importances
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
-from pedanova.measures.questions.trial_data import TrialData
+from pedanova.measures.questions.trial_data import FAILED, FEWEST_FAILED, TrialData
 from pedanova.measures.surrogate.objective_model import ObjectiveModel, Settings, model_of
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS
 from pedanova.measures.surrogate.sampler import configurations_of
 from pedanova.space.grid import Reals
 
-FAILED = "failed"  # the target that contains the failed trials
-FEWEST = 3  # failed trials, and others, from which the chance of success is estimated
 MOST_NAMED = 2  # parameters that a note names
 EVEN_CHANCE = 0.5  # a configuration with a lower chance of success counts as a failure
 EVERY_FAILED = Region("value", 1.0, None)
 
 
-def failures_in(data: TrialData, *, same_space: bool = False) -> TrialData | None:
-    """The trials with the objective "failed" (1 or 0); None if no trial failed, or if the failed rows are not known.
-
-    A trial failed if its state says so, if it lacks an objective, or if an objective is infinite (the worst value).
-    """
-    observed = data.observations
-    if observed is None or observed.origin is None or observed.restricted:
-        return None
-    request, records = observed.origin.request, observed.origin.records
-    request = replace(request, reading=replace(request.reading, failed="worst", nan="worst", infeasible="drop"))
-    if same_space:
-        request = replace(request, space=data.space, params=None)
-    every = prepare(records, request)[0]
-    worst = [goal.sign * goal.values.astype(np.float64) == np.inf for goal in every.goals]
-    failed = np.logical_or.reduce([np.isnan(every.ranked), *worst])
-    kept = np.ones(len(failed), dtype=bool) if every.keep is None else every.keep
-    if min(np.sum(failed & kept), np.sum(kept & ~failed)) < FEWEST:
-        return None
-    goal = Goal(FAILED, failed.astype(np.float64), "maximize", None)
-    return data.like(replace(every, goals=(goal,), order=None, origin=None))
-
-
 def importance_of_failure(data: TrialData, question: Question) -> Importances:
     """The importances with the failed trials as the target."""
-    trials = failures_in(data)
+    trials = data.failing()
     if trials is None:
-        why = f"fewer than {FEWEST} trials failed or succeeded, or the failed trials were not kept"
+        why = f"fewer than {FEWEST_FAILED} trials failed or succeeded, or the failed trials were not kept"
         raise QueryError(Arg("target", FAILED), f" cannot be answered: {why}")
     failed = count_failed(trials)
     if failed < LEAST_TARGET and not question.force:
@@ -106,7 +82,7 @@ class Failures:
 
 def failures_of(data: TrialData) -> Failures | None:
     """How many trials failed, and where; None if hardly any trial failed, or if the failed rows are not known."""
-    trials = failures_in(data)
+    trials = data.failing()
     if trials is None:
         return None
     failed = count_failed(trials)
@@ -127,7 +103,11 @@ def failure_notes(data: TrialData) -> list[Note]:
 
 def success_of(data: TrialData) -> Success | None:
     """The model of success, in the space of the analysis; None if hardly any trial failed."""
-    trials = failures_in(data, same_space=True)
+    return RESULTS.get(data, ("success",), partial(success_model, data))
+
+
+def success_model(data: TrialData) -> Success | None:
+    trials = data.failing(same_space=True)
     model = None if trials is None else trials.row_draw if trials.rows > MANY_ROWS else trials.row_model
     if model is None or len(model.rows) < FEWEST_ROWS:
         return None

@@ -45,8 +45,9 @@ from pedanova.counting.levels import Levels
 from pedanova.counting.tally import Moments, Tallies, Tally, check_alike
 from pedanova.data.column import Column, Mask
 from pedanova.data.history import ROW, with_row_numbers
+from pedanova.data.objectives import Goal
 from pedanova.data.observations import Observations
-from pedanova.data.prepare import reordered, with_goal
+from pedanova.data.prepare import prepare, reordered, with_goal
 from pedanova.data.regions import LEAST_TARGET, Quantile, Region, RowSet, Threshold, as_rows, needs_rows, rank_of
 from pedanova.data.row_status import LEFT_OUT
 from pedanova.data.trials import sampled, taken
@@ -57,6 +58,8 @@ from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Level, RowModel
 from pedanova.space.parameters import Space
 from pedanova.space.values import shown
 
+FAILED = "failed"  # the target that contains the failed trials
+FEWEST_FAILED = 3  # failed trials, and others, from which the chance of success is estimated
 LARGE = 2_000_000  # rows above which a first answer comes from a sample
 SAMPLE = 200_000
 MODELLED_ROWS = 2000  # rows of a long table that a model for advice is fitted to
@@ -278,6 +281,33 @@ class TrialData:
         levels = levels_for(source, self.levels.quantiles).with_values(cut.signed for cut in cuts)
         counted = assembled(source, levels, source.count(levels), notes=(), inside=False, part=True)
         return self.of(counted, self.threads)
+
+    def failing(self, *, same_space: bool = False) -> TrialData | None:
+        """The trials with the objective "failed" (1 or 0); None if no trial failed, or the failed rows are not known.
+
+        A trial failed if its state says so, if it lacks an objective, or if an objective is infinite (the worst value).
+        """
+        observed = self.observations
+        if observed is None or observed.origin is None or observed.restricted:
+            return None
+        complete = not self.dropped and len(observed) == observed.origin.records.rows
+        if complete and all(np.isfinite(goal.values.astype(np.float64)).all() for goal in observed.goals):
+            return None
+        return RESULTS.get(self, ("failing", same_space), partial(self._failing, observed, same_space=same_space))
+
+    def _failing(self, observed: Observations, *, same_space: bool) -> TrialData | None:
+        request, records = observed.origin.request, observed.origin.records  # type: ignore[union-attr]
+        request = replace(request, reading=replace(request.reading, failed="worst", nan="worst", infeasible="drop"))
+        if same_space:
+            request = replace(request, space=self.space, params=None)
+        every = prepare(records, request)[0]
+        worst = [goal.sign * goal.values.astype(np.float64) == np.inf for goal in every.goals]
+        failed = np.logical_or.reduce([np.isnan(every.ranked), *worst])
+        kept = np.ones(len(failed), dtype=bool) if every.keep is None else every.keep
+        if min(np.sum(failed & kept), np.sum(kept & ~failed)) < FEWEST_FAILED:
+            return None
+        goal = Goal(FAILED, failed.astype(np.float64), "maximize", None)
+        return self.like(replace(every, goals=(goal,), order=None, origin=None))
 
     def observed(self) -> Observations:
         """The rows; raises an error if they are not in memory."""
