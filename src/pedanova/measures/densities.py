@@ -53,6 +53,8 @@ class Densities(Table):
         The row counts that the densities were computed from.
     words
         The target and the region in words.
+    tried
+        The numbers of trials that succeeded and that failed in each cell, (cells, 2); None if hardly any trial failed.
 
     Examples
     --------
@@ -150,7 +152,18 @@ class Densities(Table):
         return good_in(self, bins, parts.target > parts.high, baseline)
 
     def failed_in(self, good: Good) -> float:
-        """The part of the trials at these values that failed."""
+        """The part of the trials at good values that failed.
+
+        Parameters
+        ----------
+        good
+            One of the groups of `good`.
+
+        Returns
+        -------
+        float
+            The part, or 0 if hardly any trial failed.
+        """
         tried = np.zeros(2) if self.tried is None else self.tried[good.start : good.stop].sum(axis=0)
         return float(tried[1] / max(1, tried.sum()))
 

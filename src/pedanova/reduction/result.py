@@ -15,6 +15,7 @@ from pedanova.reduction.domains import Bounds
 from pedanova.space import exports
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, in_words, values_of
 
+FEW_FAIL = 0.05  # a smaller part that fails is not printed
 FULL = 6  # digits of a bound in `to_dict`
 Advice: TypeAlias = Literal["keep", "narrow", "widen", "drop", "undecided"]
 
@@ -194,7 +195,7 @@ class ReducedSpace(NamedTable[Verdict]):
         return (
             f"{volume} of the space is left. {source}, {e.kept} of {e.best} lie inside; "
             f"there they are {short(e.enrichment, 2)} times as frequent as in the whole space."
-            + (f" {percent(e.fails)} of it fails{e.where and f', mostly at {e.where}'}." if e.fails >= 0.01 else "")
+            + (f" {percent(e.fails)} of it fails{e.where and f', mostly at {e.where}'}." if e.fails >= FEW_FAIL else "")
         )
 
     def _repr_html_(self) -> str:

@@ -68,6 +68,28 @@ def test_what_fails_is_cut_off_and_the_best_that_succeeds_stays(estimator: str) 
     assert small.evidence.volume == pytest.approx(inside.mean(), abs=0.03)
 
 
+def test_good_values_and_the_smaller_space_say_what_fails() -> None:
+    every, said, true = draw(20_000, 5), [], []
+    fails = np.isnan(loss_of(every))
+    for seed in range(4):
+        table = draw(80, seed)
+        a = pa.analyze(table, loss_of(table), space=SPACE)
+        (good,) = a.densities("lr").good()
+        low, high = map(float, good.words.split(" to "))
+        assert fails[(every["lr"] >= low) & (every["lr"] <= high)].mean() < 0.4
+        assert {one.topic: one.facts for one in a.brief().rows}["where"]["good_values"]["lr"] == [good.words]
+        small = a.reduce()
+        ends, kinds = small.space["lr"], values_of(small.space["kind"])
+        inside = (every["lr"] >= ends.low) & (every["lr"] <= ends.high) & np.isin(every["kind"], kinds)
+        inside &= (every["wd"] >= small.space["wd"].low) & (every["wd"] <= small.space["wd"].high)
+        assert small.evidence is not None
+        assert small.evidence.where.startswith("lr ")
+        assert f"of it fails, mostly at {small.evidence.where}" in small.summary()
+        said.append(small.evidence.fails)
+        true.append(fails[inside].mean())
+    assert np.mean(said) == pytest.approx(np.mean(true), abs=0.1)
+
+
 def test_trials_that_fail_are_no_improvement() -> None:
     table = draw(80, 3)
     loss = loss_of(table)
