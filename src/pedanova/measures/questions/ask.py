@@ -17,7 +17,7 @@ from pedanova.base.progress import watched
 from pedanova.base.table import Cell, Printed, Table, columns_of, html_table
 from pedanova.base.terminal import TableColumn
 from pedanova.counting.contrasts import Codes, Contrast
-from pedanova.counting.few_rows import counted_rows
+from pedanova.counting.few_rows import MANY_ROWS, counted_rows
 from pedanova.counting.pairs import SetTally, tally_sets
 from pedanova.data.column import cells_of, take
 from pedanova.data.history import ROW, History, history_of
@@ -31,7 +31,7 @@ from pedanova.measures.importance import Importance, Importances, known_percent,
 from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.smoothing import Smoothing, check_smoothing
-from pedanova.measures.surrogate.estimate import MANY_ROWS, ResolvedQuestion, density_answer, estimate
+from pedanova.measures.surrogate.estimate import ResolvedQuestion, density_answer, estimate
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, Level
 from pedanova.measures.surrogate.summaries import model_sets, targets_of_pair
 from pedanova.space.grid import grid_of
