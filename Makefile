@@ -17,6 +17,10 @@ SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src -typ
 # Tests of whatever touches a library that others release.
 TOUCHING := tests/base/test_table.py tests/counting/test_same_tallies.py tests/measures/test_forest.py \
     tests/report/figures/test_plots.py tests/report/live/test_server.py tests/sources/optuna tests/sources/tables
+# What concerns no library is left to `make test`: many questions at once, Ctrl-C, answers from equal tallies, broken files.
+TOUCHED := -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not heavy" $(TOUCHING) \
+    -k "not TestServers and not look_as_they_did and not every_road and not hundreds and not ctrl_c and not repeated \
+    and not spoilt and not damaged_files and not thousand_columns and not gzip_bomb"
 
 # Tests that reach every loop of the kernel, with the sizes, types and strides that a table can have.
 KERNEL := tests/base/kernel $(addprefix tests/counting/test_,arrays.py goal_plane.py levels.py reference.py tally.py tradeoff.py) \
@@ -58,10 +62,10 @@ heavy: .venv-tools/.done  ## tests that run the real tools whose logs are read (
 	PEDANOVA_HEAVY=1 .venv-tools/bin/python -m pytest -m heavy -n auto --dist loadfile --no-loadscope-reorder $(HEAVY)
 
 oldest: .venv-oldest/.done  ## tests with the oldest versions of everything that pyproject.toml allows
-	.venv-oldest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not heavy" -k "not TestServers and not look_as_they_did" $(TOUCHING)
+	.venv-oldest/bin/python -m pytest $(TOUCHED)
 
 newest: .venv-newest/.done  ## tests with the newest versions, pre-releases among them
-	.venv-newest/bin/python -m pytest -q -p no:cacheprovider -o filterwarnings=default -n auto --dist loadfile -m "not heavy" -k "not TestServers and not look_as_they_did" $(TOUCHING)
+	.venv-newest/bin/python -m pytest $(TOUCHED)
 
 wheel: .venv-release/.done  ## sdist and wheels for this machine, the same bytes twice, and the bill of materials: dist/
 	.venv-release/bin/python packaging/wheels.py --check

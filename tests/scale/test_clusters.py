@@ -83,18 +83,12 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
-@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
-def test_dask_gives_the_same_tallies(dask: Any, direction: str, nan: str, tmp_path: Path) -> None:
-    folder = nasty.write_parquet(tmp_path / "data")
-    a = pa.analyze(
-        folder,
-        "loss",
-        direction=direction,
-        space=nasty.SPACE,
-        reading=pa.Reading(nan=nan, outside="count"),
-        scan=pa.Scan(executor=dask.get_executor(retries=2)),
-    )
-    nasty.check(a, direction, nan)
+def test_dask_gives_the_same_tallies(dask: Any, tmp_path: Path) -> None:
+    """In the other direction than Spark below: a worker counts as a thread does, which is tested in both."""
+    folder, reading = nasty.write_parquet(tmp_path / "data"), pa.Reading(nan="worst", outside="count")
+    scan = pa.Scan(executor=dask.get_executor(retries=2))
+    a = pa.analyze(folder, "loss", direction="maximize", space=nasty.SPACE, reading=reading, scan=scan)
+    nasty.check(a, "maximize", "worst")
 
 
 def test_an_error_on_a_dask_worker_names_the_file(dask: Any, tmp_path: Path) -> None:
@@ -177,11 +171,9 @@ def test_dask_guesses_the_same_space(dask: Any, tmp_path: Path) -> None:
     assert a.notes == here.notes
 
 
-@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
-def test_spark_gives_the_same_tallies(spark: Any, direction: str, nan: str, tmp_path: Path) -> None:
+def test_spark_gives_the_same_tallies(spark: Any, tmp_path: Path) -> None:
     frame = spark.read.parquet(str(nasty.write_parquet(tmp_path / "data")))
-    reading = pa.Reading(nan=nan, outside="count")
-    nasty.check(pa.analyze(frame, "loss", direction=direction, space=nasty.SPACE, reading=reading), direction, nan)
+    nasty.check(pa.analyze(frame, "loss", direction="minimize", **OPTIONS), "minimize", "drop")
 
 
 def test_spark_guesses_the_same_space(spark: Any, tmp_path: Path) -> None:
@@ -239,8 +231,10 @@ def test_the_driver_of_spark_gets_a_handful_of_large_results(
         pa.analyze(frame, "optimizer")
 
 
-@pytest.mark.parametrize("pushdown", [None, False])
-@pytest.mark.parametrize(("direction", "nan"), [("minimize", "drop"), ("maximize", "worst")])
+@pytest.mark.parametrize(
+    ("pushdown", "direction", "nan"),
+    [(None, "minimize", "drop"), (None, "maximize", "worst"), (False, "maximize", "worst")],
+)
 def test_ibis_gives_the_same_tallies(pushdown: bool | None, direction: str, nan: str) -> None:
     ibis = need("ibis")
     table = ibis.memtable(nasty.nasty().table)
