@@ -137,14 +137,14 @@ class Contrast:
         )
         return replace(self, target=target, region=target + rest, repeats=1.0)
 
-    def evened(self) -> Contrast:
-        """The counts in fewer cells, each with about the same number of region rows, if these crowd in a small part.
+    def evened(self, *, everywhere: bool) -> Contrast:
+        """The counts in fewer cells with equally many region rows: if rows crowd in a small part, or `everywhere`.
 
-        The rows of a small region often do. A kernel that is as wide everywhere blurs them there, and elsewhere cells
-        have too few rows to correct for chance. A share does not depend on the scale of the parameter.
+        A kernel that is as wide everywhere blurs rows that crowd, and elsewhere cells have too few rows to correct for
+        chance. Both happen inside a region. A share does not depend on the scale of the parameter.
         """
         crowded = (
-            block.ordered and crowd(self.grid.prior[block.cells], self.region[block.cells])
+            block.smoothable and (everywhere or crowd(self.grid.prior[block.cells], self.region[block.cells]))
             for block in self.grid.blocks
         )
         if self.grid.labels is not None or not any(crowded):  # a label is a cell

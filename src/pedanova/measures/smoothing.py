@@ -112,14 +112,19 @@ def fastest_wave(targets: NDArray[Any], region: NDArray[Any]) -> Any:
     return fastest
 
 
-def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> float:
-    """An upper limit for the part of the sum of `wave_energies` that a kernel of this width (in cells) removes."""
+def smoothed_away(target: NDArray[Any], region: NDArray[Any], width: float) -> tuple[float, float]:
+    """The part of the sum of `wave_energies` that a kernel of this width (in cells) removes, and how much more it may.
+
+    The energies are compared with those of random targets. The octaves are used that give the largest upper limit.
+    """
     energies = wave_energies(target, region)
     faster = np.pi * np.arange(1, len(energies) + 1) * width / len(region)
     lost = 1.0 - np.exp(-(faster**2))
     ends = [octave.stop - 1 for octave in octaves(len(energies))]
-    most = np.cumsum(lost * (energies - 1.0)) + UNSEEN * np.sqrt(2.0 * np.cumsum(lost**2))
-    return max(0.0, float(most[ends].max()))
+    removed, chance = np.cumsum(lost * (energies - 1.0))[ends], UNSEEN * np.sqrt(2.0 * np.cumsum(lost**2))[ends]
+    most = int(np.argmax(removed + chance))
+    known = max(0.0, float(removed[most]))
+    return known, max(0.0, float(removed[most] + chance[most]) - known)
 
 
 Stack: TypeAlias = NDArray[Any]  # (..., cells) counts

@@ -376,20 +376,22 @@ def with_unseen(contrast: Contrast, row: Importance, sureness: Sureness, smoothi
     """Raise the upper end of the interval, because smoothing may have removed a part of the effect."""
     if not row.varied or row.n_region > MOST_ROWS:
         return sureness
-    above = math.hypot(max(0.0, sureness.high - row.share), unseen_part(contrast, smoothing))
+    removed, chance = unseen_part(contrast, smoothing)
+    above = removed + math.hypot(max(0.0, sureness.high - row.share), chance)
     return replace(sureness, high=min(1.0, row.share + above))
 
 
-def unseen_part(contrast: Contrast, smoothing: Smoothing) -> float:
-    """An upper limit for the share that smoothing may have removed."""
+def unseen_part(contrast: Contrast, smoothing: Smoothing) -> tuple[float, float]:
+    """The share that smoothing has removed, and how much more it may have removed."""
     target, region = contrast.independent()
-    rows, unseen = float(region.sum()), 0.0
+    rows, unseen = float(region.sum()), np.zeros(2)
     for block in blocks_of(contrast.grid):
         inside, outside = target[block.cells], region[block.cells]
         width = float(bandwidth(smoothing, inside, block, region=outside))
         if width > 0.0 and inside.sum() > 1:
-            unseen += smoothed_away(inside, outside, width) / rows
-    return unseen
+            unseen += smoothed_away(inside, outside, width)
+    removed, chance = (unseen / rows).tolist()
+    return removed, chance
 
 
 def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
@@ -409,11 +411,12 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
 
 
 def counted_cells(query: ResolvedQuestion, contrasts: Sequence[Contrast]) -> Sequence[Contrast]:
-    """The contrasts as they are counted: in cells with equally many rows where the rows of the region crowd."""
+    """The contrasts as they are counted: in cells with equally many rows inside a region, and where rows crowd."""
     how = query.question
     if how.smoothing != "auto" or how.baseline != "region":
         return contrasts
-    return [contrast.evened() for contrast in contrasts]
+    inside = int(contrasts[0].region.sum()) < query.count
+    return [contrast.evened(everywhere=inside) for contrast in contrasts]
 
 
 def p_values_for(query: ResolvedQuestion) -> PValues | None:
@@ -492,8 +495,8 @@ def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequ
     if (
         counted[0].n_region == query.count or not query.question.draws
     ):  # the formula is near enough, and resampling takes longer
-        unseen = np.array([unseen_part(one, "auto") for one in contrasts])
-        counts = NORMAL * spread, np.hypot(NORMAL * spread, unseen), spread
+        removed, chance = np.array([unseen_part(one, "auto") for one in contrasts]).T
+        counts = NORMAL * spread, removed + np.hypot(NORMAL * spread, chance), spread
     else:
         sureness = sureness_of(query, contrasts, counted, **how)
         low, high, off = np.array([(one.low, one.high, one.deviation) for one in sureness]).T
