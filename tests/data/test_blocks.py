@@ -37,7 +37,7 @@ def test_the_first_parameter_is_the_one_that_was_tuned(column: str) -> None:
     assert a.objective == f"rank of loss within {column}"
     assert a.direction == "minimize"
     assert any(f"within each of 4 blocks ({column})" in note for note in a.notes)
-    assert first(pa.analyze(table(column), "loss", blocks=[])) == column
+    assert first(pa.analyze(table(column), "loss", blocks=[], params=[column, "lr", "depth"])) == column
 
 
 def test_a_column_with_another_name_is_a_block_if_the_user_says_so() -> None:

@@ -120,7 +120,7 @@ def test_in_parts_too(many: bool, tmp_path: Path) -> None:
     import polars as pl
 
     cut = 100
-    table = TEXT | {"k": [f"{i % 30}" if i < cut else f"{i % 30},5" for i in range(ROWS)]}
+    table = {"k": [f"{i % 30}" if i < cut else f"{i % 30},5" for i in range(ROWS)]} | TEXT
     table |= {"u": [f"{x}%" for x in LR]} if many else {}
     for part, rows in (("a", slice(0, cut)), ("b", slice(cut, ROWS))):
         pl.DataFrame({name: values[rows] for name, values in table.items()}).write_parquet(tmp_path / f"{part}.parquet")

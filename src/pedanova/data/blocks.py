@@ -16,12 +16,13 @@ from pedanova.data.vocabulary import BLOCK_NAMES, SPLITS, VALIDATION
 from pedanova.errors import Arg, DataError, listed, unknown_name
 from pedanova.space.grid import relative_ranks
 
-LEAST_ROWS = 5  # mean rows of a block, below which its ranks say little
+LEAST_ROWS = 3  # mean rows of a block, below which its ranks say little
 
 
 def guess_blocks(columns: Mapping[str, Column], taken: Collection[str]) -> list[str]:
     """The columns whose names mean what was solved, and that have several values in many rows."""
     named = [name for name in columns if BLOCK_NAMES.fullmatch(name) and name not in taken]
+    named = [name for name in named if columns[name].labels is not None or not name.endswith("s")]  # a count
     found = list[str]()
     for name in (name for name in named if not columns[name].is_time and columns[name].values.dtype.kind in "biu"):
         more, alone = (configurations([columns[one] for one in names]).max() + 1 for names in ([*found, name], [name]))

@@ -221,7 +221,7 @@ def by_values(name: str, values: Values, *, single: bool) -> Iterator[Clue]:
             rows = values.whole and values.full and len(values.present) >= LEAST_ROWS
             different = rows and (values.counts_rows or values.all_different)
             why = "is different in every row and looks like an id" if different else "looks like an id, not a parameter"
-            yield Clue("identifier", SURE if different else SLIGHT, why)
+            yield Clue("identifier", SURE if different else FAIR, why)
 
 
 def by_texts(name: str, values: Values) -> Iterator[Clue]:
@@ -236,6 +236,8 @@ def by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("seed", FAIR, f"contains names of data splits ({', '.join(texts[:3])})")
     if (tells_result(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
         yield Clue("result", SURE, "its name is typical of a result, and it contains lists")
+    if len(texts) > 1 and _kind_of_texts(texts) == "dicts":
+        yield Clue("text", SURE, "contains dicts")
     long = len(texts) == rows > 1 and sum(map(len, texts)) > LONG_TEXT * rows  # few rows, each with its own text
     many = len(texts) > 0.5 * rows and (rows >= LEAST_ROWS or long)
     if many and (len(texts) >= 0.9 * rows or len(texts) > 50):
@@ -244,7 +246,7 @@ def by_texts(name: str, values: Values) -> Iterator[Clue]:
         like = " look like an id" if what == "texts" else ""
         yield Clue(role, SURE, f"{len(texts)} different {what} in {rows} rows{like}")
     elif is_id(name) and len(texts) > 1:
-        weight = FAIR if name.lower() in ("id", "uuid") else SLIGHT
+        weight = SLIGHT if words_of(name)[-1] in ("config", "experiment", "exp") else FAIR
         yield Clue("identifier", weight, "looks like an id, not a parameter")
 
 

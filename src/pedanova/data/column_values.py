@@ -120,6 +120,11 @@ class Values:
         return not few and len(np.unique(self.some)) > 0.8 * len(self.some)
 
     @property
+    def mostly_one(self) -> bool:
+        """Whether more than half of the numbers are the same, as counts of rare events are."""
+        return 2 * int(np.unique(self.some, return_counts=True)[1].max(initial=0)) > len(self.some)
+
+    @property
     def are_round(self) -> bool:
         """Whether most numbers are round, or all numbers are short and equally spaced."""
         return _are_round(self._distinct()[0])

@@ -281,7 +281,9 @@ def part_of(column: Column, rows: NDArray[np.int64]) -> Column:
     return as_column(column.name, values_in(take({column.name: column}, rows)[column.name]))
 
 
-def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[Note]] | None:
+def as_scores(
+    column: Column, decimal: str | None = None, most_strange: float | None = None
+) -> tuple[Column, list[Note]] | None:
     """Convert a text column to numbers, with notes. Words for the state of a trial, and a few other words, become
     missing values.
 
@@ -299,7 +301,7 @@ def as_scores(column: Column, decimal: str | None = None) -> tuple[Column, list[
     rows = np.isin(column.values, words)
     ended = np.isin(column.values, [code for code in words if state_of(column.labels[code]) not in (None, "complete")])
     strange = np.flatnonzero(rows & ~ended)
-    if len(words) == len(column.labels) or len(strange) > max(1, MOST_STRANGE * len(column)):
+    if len(words) == len(column.labels) or len(strange) > max(1, (most_strange or MOST_STRANGE) * len(column)):
         return None
     kept = replace(column, values=np.where(rows, MISSING_CODE, column.values))
     notes = []

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,10 +35,11 @@ from pedanova.data.row_status import (
     sentinel_notes,
     status_of_rows,
 )
-from pedanova.data.space_inference import Choice, TableColumns, choose_space
+from pedanova.data.space_inference import Choice, TableColumns, choose_space, column_roles
 from pedanova.data.table_options import Origin, TableOptions, complete
 from pedanova.data.trials import trial_numbers
-from pedanova.errors import Arg, DataError, QueryError, unknown_name
+from pedanova.data.understanding import Guess, question
+from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
 
 Columns = Mapping[str, Column]
@@ -114,6 +115,8 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
         check_left(int(rows.status.keep.sum()), int(rows.status.undecided.sum()), chosen, rows.status.notes)
     # The space is guessed only from rows that count.
     choice = choose_space(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
+    if request.guess is not None and not request.guess.is_clear:  # all that the answer would refuse was refused above
+        raise QueryError(Arg("objective"), *_asked(request.guess, records, rows, choice, request))
     usable = rows.keep if rows.status is None or not rows.status.worst.any() else rows.status.undecided
     results = {name: column for name, column in records.columns.items() if name not in choice.space}
     doubts = [note for goal in rows.goals for note in sentinel_notes(goal, usable)]
@@ -128,6 +131,13 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     if isinstance(rows.where, Region):
         observed = _within_region(observed, rows.where)
     return observed, (*records.notes, *doubts, *choice.notes)
+
+
+def _asked(guess: Guess, records: Records, rows: ChosenRows, choice: Choice, request: TableOptions) -> Iterator[Word]:
+    """The question for the objective, with the parameters of the answer that follows it."""
+    roles = column_roles(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
+    doubtful = {note.subject for note in choice.notes if note.kind == "roles" and note.severity == "warning"}
+    return question(guess, roles, {name: name in doubtful for name in choice.space})
 
 
 def plain_notes(goal: Goal, reading: Reading, *, threads: int) -> list[Note]:

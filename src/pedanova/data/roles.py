@@ -50,7 +50,7 @@ from pedanova.data.column_values import (
     moving_together,
     tells,
 )
-from pedanova.data.evidence import UNLIKELY, clues_on, score
+from pedanova.data.evidence import UNLIKELY, UNLIKELY_WORDS, clues_on, score
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
@@ -155,8 +155,9 @@ def roles_of(
         roles[name] = replace(roles[name], chance=chance)
         # The first columns are mostly set, and what somebody adds to a table stands behind the objective.
         before = known.table[: known.table.index(name)]
-        behind = any(one not in objectives and (one not in roles or not roles[one].is_setting) for one in before)
-        if doubt and chance < UNLIKELY and behind and not seen["typical name"] and not seen["words"]:
+        behind = any(one in objectives or not (one in roles and roles[one].is_setting) for one in before)
+        limit = UNLIKELY_WORDS if seen["words"] else UNLIKELY if behind else UNLIKELY / 2 if before else 0.0
+        if doubt and chance < limit:
             roles[name] = Role(doubt.role, f"{doubt.why} ({chance:.0%} likely to be a parameter)")
     return columns, roles
 
@@ -395,7 +396,7 @@ def _design(known: KnownColumns) -> dict[str, Role]:
     rows = max((len(one.present) for one in settings.values()), default=0)
     if not LEAST_GRID <= rows <= MOST_GRID:
         return {}
-    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or (role.doubt and is_id(n))}
+    seeds = {n: known.values[n] for n, role in known.roles.items() if role.name == "seed" or is_id(n)}
     behind = known.behind()
     unlikely = {name: one for name, one in known.named_results().items() if name not in behind}
     long = computed(settings)  # of two columns that determine each other, the one with fewer digits was chosen

@@ -404,13 +404,14 @@ def _guessed(
         remedy = "several runs; give a table with one row for each run, or the folder of all runs; if the rows are "
         raise DataError(words, remedy, "trials, pass ", Arg("exclude", step))
     space, notes = infer_space({n: columns[n] for n, role in roles.items() if role.is_setting}, threads=request.threads)
-    _check_evidence(space, columns, roles, sure=request.yes)
+    varied = _check_evidence(space, columns, roles, sure=request.yes)
+    space = Space({name: space[name] for name in varied})
     space, conditions = _with_conditions(space, columns, evidence)
     return Choice(space, (*notes_on(roles, ", ".join(goal.name for goal in goals)), *notes, *conditions))
 
 
-def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[str, Role], *, sure: bool) -> None:
-    """Raise an error if no parameter varies, or if there are clues that every parameter that varies is none."""
+def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[str, Role], *, sure: bool) -> list[str]:
+    """The parameters that vary. Raise an error if none does, or if there are clues that each of them is none."""
     varied = []
     for name, one in space.items():
         match one:
@@ -424,6 +425,7 @@ def _check_evidence(space: Space, columns: Mapping[str, Column], roles: Mapping[
         why = f"{varied[0]}: {roles[varied[0]].in_words()}"
         words = f"no column is clearly a parameter ({why}); name the columns that were set before each trial in "
         raise DataError(words, Arg("params"))
+    return varied
 
 
 def step_of_one_run(columns: Mapping[str, Column], roles: Mapping[str, Role]) -> str | None:

@@ -40,7 +40,7 @@ from pedanova.data.row_status import (
     unknown_states,
     without_copies,
 )
-from pedanova.data.understanding import guess_objective, question
+from pedanova.data.understanding import Guess, guess_objective
 from pedanova.data.vocabulary import is_setting_name
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -62,6 +62,7 @@ class TableOptions(RowOptions):
     reading: Reading = field(default_factory=Reading)
     threads: int = 1
     notes: tuple[Note, ...] = ()  # notes on the given space
+    guess: Guess | None = None  # of the objective
 
     @property
     def state(self) -> object:
@@ -147,14 +148,14 @@ def _with_objective(records: Records, request: TableOptions, ask: bool) -> tuple
     described, yes = request.params is not None or request.space is not None, as_flag("yes", request.yes)
     directed, by_rows = request.direction is not None, _by_rows(records, request)
     guess = guess_objective(left, sure=yes or not ask, directed=directed, described=described, by_rows=by_rows)
-    if not ask and (guess is None or guess[0] not in likely_objectives(left)):
+    if not ask and (guess is None or guess.name not in likely_objectives(left)):
         return records, request
     if guess is None and records.rows < LEAST_TARGET:
         few = f"the table has {records.rows} rows, and at least {LEAST_TARGET} trials are needed to say anything"
         raise DataError(f"{few}; give a table with more trials")
     if guess is None:
-        raise QueryError(Arg("objective"), *question(left, by_rows))
-    return replace(records, notes=(*records.notes, guess[1])), replace(request, objective=guess[0])
+        raise QueryError(Arg("objective"), f" is missing; name one of the columns: {listed(list(left), most=40)}")
+    return replace(records, notes=(*records.notes, guess.note)), replace(request, objective=guess.name, guess=guess)
 
 
 def _readable(records: Records, request: TableOptions) -> tuple[Records, TableOptions]:

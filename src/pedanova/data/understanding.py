@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from math import log, prod
 
 import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.blocks import guess_blocks
-from pedanova.data.column import Column, as_numbers, take
+from pedanova.data.column import Column, take
+from pedanova.data.column_clues import SEED_NAMES, is_id
 from pedanova.data.column_values import MOST_COMPARED, Values
 from pedanova.data.evidence import likelier, score, weights
 from pedanova.data.objectives import (
@@ -27,16 +29,22 @@ from pedanova.data.objectives import (
     SPREAD,
     TRAINING,
     ByRows,
+    as_scores,
     in_order,
     likely_objectives,
     other_objectives,
     shown_direction,
 )
 from pedanova.data.regions import Direction
-from pedanova.data.roles import Role, by_rules, clues_of, marked, outcomes, roles_of
+from pedanova.data.roles import ColumnRoles, by_rules, clues_of, marked, outcomes
 from pedanova.data.vocabulary import (
+    COMPARED,
     COSTS,
+    COUNTED_WORDS,
+    COUNTS,
+    ERRORS,
     MIDDLES,
+    RATES,
     RESULTS,
     UNCLEAR,
     UNITS,
@@ -50,7 +58,8 @@ from pedanova.data.vocabulary import (
 from pedanova.errors import Arg, Word, listed
 
 SOME_ROWS = 1_000  # rows that are looked at
-HARDLY = 0.2  # of 83 doubtful columns of the corpus with lower scores, 4 were parameters; of 39 with higher ones, 18
+ODD = 0.3  # most of the cells of an objective that may have to be mended
+OTHER = 0.05  # the least probability of a column that is proposed as the objective
 LEAST_CERTAINTY = 0.01  # below it, a score says no more
 ROLE_CLUES = ("all certain", "least certain", "none doubtful", "none untypical")
 
@@ -61,7 +70,7 @@ def looked_at(columns: Mapping[str, Column]) -> dict[str, Column]:
     some = dict(columns)
     if rows > SOME_ROWS:
         some = dict(take(columns, np.linspace(0, rows - 1, SOME_ROWS).astype(np.int64)))
-    read = {name: as_numbers(column) for name, column in some.items() if column.labels is not None}
+    read = {name: as_scores(column, most_strange=ODD) for name, column in some.items() if column.labels is not None}
     return some | {name: numbers[0] for name, numbers in read.items() if numbers is not None}
 
 
@@ -73,9 +82,12 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
     numbers = {name: one for name, one in values.items() if one.kind == "numbers" and one.varies}
     usable = {name: one for name, one in numbers.items() if 2 * len(one.present) >= len(columns[name])}
     first = next((name for name in usable if kinds.get(name) == "result"), None)
+    last = next((name for name in reversed(list(usable)) if kinds.get(name) == "result"), None)
     endings = Counter(words_of(name)[-2:] for name in usable)
-    last_words = {words_of(name)[-1] for name in usable}
-    both = {"precision", "recall"} <= last_words
+    both = {"precision", "recall"} <= {words_of(name)[-1] for name in usable}
+    named_as = {words_of(name) for name in columns}
+    costs = [name for name in usable if kinds.get(name) == "cost" or _is_cost(name)]
+    plain = {name for name in usable if kinds.get(name) in ("result", "perhaps")}.difference(costs)
     clues = {}
     for name, one in usable.items():
         words, telling, kind = words_of(name), (last_telling(name) or ("",))[0], kinds.get(name, "")
@@ -85,7 +97,7 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
             "clear word": telling in RESULTS - UNCLEAR - GENERAL,
             "general word": telling in GENERAL,
             "unclear word": telling in UNCLEAR,
-            "word for a cost": telling in COSTS or words[-1] in UNITS["time"],
+            "word for a cost": _is_cost(name),
             "plain name": words in (*SINGLE, *PLAIN_NAMES) or "objective" in words,
             "validation": not known.isdisjoint(VALIDATION),
             "test": not known.isdisjoint(("test", "eval", "holdout")),
@@ -112,9 +124,32 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
             "combined in another": both and words[-1] in ("precision", "recall"),
             "overall": not known.isdisjoint(("total", "overall", "all")),
             "one of a family": len(words) > 1 and endings[words[-2:]] > 2,
+            "cost beside a result": name in costs and bool(plain),
+            "last result": name == last,
+            "only result": plain == {name},
+            "count": words[0] in COUNTS or words[-1] in COUNTED_WORDS,
+            "rate": not RATES.isdisjoint(words),
+            "to compare with": not COMPARED.isdisjoint(words),
+            "of another column": len(words) > 1 and words[:-1] in named_as and words[-1] in ERRORS,
+            "best of another column": len(words) > 1 and words[0] in ("best", "worst") and words[1:] in named_as,
+            "id or seed": is_id(name) or SEED_NAMES.match(name) is not None,
+            "attribute": words[:2] == ("user", "attrs"),
+            "mostly one value": one.mostly_one,
         }
         clues[name] = {clue: float(holds) for clue, holds in seen.items()}
     return clues
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The column that is most likely the objective, the columns that are likely as well, and how clear that is."""
+
+    name: str
+    note: Note
+    others: tuple[str, ...]
+    is_clear: bool  # enough to answer
+    is_named: bool  # enough to name it in a line to copy
+    directions: Mapping[str, Direction | None]  # of all of these columns, as far as something shows them
 
 
 def guess_objective(
@@ -124,35 +159,38 @@ def guess_objective(
     directed: bool = False,
     described: bool = False,
     by_rows: ByRows | None = None,
-) -> tuple[str, Note] | None:
-    """The column that is most likely the objective, and a note; None if it is better to ask.
+) -> Guess | None:
+    """The column that is most likely the objective; None if no column can be one.
 
-    With `sure`, any guess is taken. `directed` says that the direction is given, `described` that the parameters are;
+    With `sure`, any guess is clear. `directed` says that the direction is given, `described` that the parameters are;
     `by_rows` guesses a direction that the name does not show.
 
     Examples
     --------
     >>> from pedanova.data.column import as_column
     >>> table = {"lr": [0.1, 0.2, 0.3, 0.4], "train_acc": [0.7, 0.6, 0.9, 0.8], "val_acc": [0.5, 0.6, 0.8, 0.7]}
-    >>> guess_objective({name: as_column(name, values) for name, values in table.items()}, sure=True)[0]
+    >>> guess_objective({name: as_column(name, values) for name, values in table.items()}).name
     'val_acc'
     """
     some = looked_at(columns)
     chances = likelier("objective", objective_clues(some))
     if not chances:
         return None
-    name = next(iter(chances))
-    others = other_objectives(name, columns)
-    beside = f", such as {listed(others, most=3)}" if others else ""
+    name, *others = (one for one, chance in chances.items() if chance >= min(OTHER, max(chances.values())))
+    directions = {one: shown_direction(one, some, by_rows=by_rows) for one in (name, *others)}
+    directed = directed or directions[name] is not None
+    clues = right_clues(some, name, chances, directed=directed, described=described)
+    right = probability(clues)
+    beside = other_objectives(name, columns)
+    besides = f", such as {listed(beside, most=3)}" if beside else ""
     if sure:
         words = f"{name} is used as the objective, because "
-        return name, Note("objective", words, Arg("yes", True), f" takes every guess{beside}", severity="warning")
-    directed = directed or shown_direction(name, some, by_rows=by_rows) is not None
-    right = probability(right_clues(some, name, chances[name], directed=directed, described=described))
-    if right < certain_from():
-        return None
-    words = f"{name} is used as the objective ({right:.0%} likely with all roles); pass "
-    return name, Note("objective", words, Arg("objective", shown="NAME"), f" for another{beside}", severity="guess")
+        note = Note("objective", words, Arg("yes", True), f" takes every guess{besides}", severity="warning")
+    else:
+        words = f"{name} is used as the objective ({right:.0%} likely with all roles); pass "
+        note = Note("objective", words, Arg("objective", shown="NAME"), f" for another{besides}", severity="guess")
+    named = score("right objective", clues["objective"]) >= weights()["answer"]["line from"]
+    return Guess(name, note, tuple(others), sure or right >= certain_from(), named, directions)
 
 
 def certain_from() -> float:
@@ -161,20 +199,25 @@ def certain_from() -> float:
 
 
 def right_clues(
-    columns: Mapping[str, Column], objective: str, chance: float, *, directed: bool, described: bool = False
+    columns: Mapping[str, Column],
+    objective: str,
+    choices: Mapping[str, float],
+    *,
+    directed: bool,
+    described: bool = False,
 ) -> dict[str, dict[str, float]]:
     """Clues on whether the objective, its direction and every parameter are understood correctly, for each of them.
 
     `directed` says that the direction is given, or that something shows it.
     """
     word = (last_telling(objective) or ("",))[0]
-    clear = word in RESULTS - UNCLEAR - GENERAL
+    clear = _is_clear(objective)
     clues = {
         "objective": {
-            "log odds": _log_odds(chance),
-            "likely": float(chance > 0.9),
+            "log odds": _log_odds(choices[objective]),
             "clear word": float(clear),
             "no cost": float(word not in COSTS),
+            "no result that cannot be used": float(not any(map(_is_clear, columns.keys() - choices))),
         },
         "direction": {"clear word": float(clear), "shown": float(directed)},
     }
@@ -202,52 +245,49 @@ def probability(clues: Mapping[str, Mapping[str, float]]) -> float:
     return prod(score(f"right {part}", some) for part, some in clues.items())
 
 
+def _is_cost(name: str) -> bool:
+    return (last_telling(name) or ("",))[0] in COSTS or words_of(name)[-1] in UNITS["time"]
+
+
+def _is_clear(name: str) -> bool:
+    return (last_telling(name) or ("",))[0] in RESULTS - UNCLEAR - GENERAL
+
+
 def _log_odds(chance: float) -> float:
     return log(max(chance, LEAST_CERTAINTY)) - log(max(1 - chance, LEAST_CERTAINTY))
 
 
-def question(table: Mapping[str, Column], by_rows: ByRows | None = None) -> Iterator[Word]:
-    """What was understood of a table without a clear objective: four groups of columns, and one line to copy."""
-    some = looked_at(table)
-    chances = likelier("objective", objective_clues(some))
-    if not chances:
-        yield f" is missing; name one of the columns: {listed(list(table), most=40)}"
-        return
-    likely = next(iter(chances))
-    kinds = outcomes(some)
-    results = [name for name in chances if name == likely or kinds.get(name) in ("result", "cost")]
-    others = [name for name in table if name not in results]
-    roles = roles_of(others, lambda _: some, results, list(table))[1]
-    varied = {name: role for name, role in roles.items() if role.is_setting and Values.of(some[name]).varies}
-    sure = [name for name, role in varied.items() if role.doubt is None]
-    unsure = [name for name in varied if name not in sure]
-    results += [name for name, role in roles.items() if role.name in ("result", "time")]
-    left = [name for name in others if name not in (*varied, *results)]
-    groups = {"parameters": sure, "results": results, "left out": left, "unsure": unsure}
+def question(guess: Guess, roles: ColumnRoles, parameters: Mapping[str, bool]) -> Iterator[Word]:
+    """What was understood of a table without a clear objective: groups of columns, and one line to copy.
+
+    `parameters` are those of the answer to this line, and whether each of them is doubtful.
+    """
+    others = [name for name in guess.others if name not in parameters]
+    kinds = {one.column: one.role for one in roles.rows if one.column not in parameters}
+    groups = {
+        "parameters": [name for name, doubtful in parameters.items() if not doubtful],
+        "unsure": [name for name, doubtful in parameters.items() if doubtful],
+        "results": [guess.name, *others, *(n for n, kind in kinds.items() if kind == "result" and n not in others)],
+        "blocks": [name for name, kind in kinds.items() if kind == "block"],
+    }
+    placed = {name for names in groups.values() for name in names}
+    groups["left out"] = [name for name in kinds if name not in placed]
     said = "; ".join(f"{title}: {listed(names, most=12)}" for title, names in groups.items() if names)
     yield f" is missing, and it is not clear which result counts; {said}; pass "
-    way = shown_direction(likely, some, by_rows=by_rows)
-    yield Arg("objective", said=_to_copy(likely, way or "minimize", _unlikely(varied, unsure)))
-    if way is None:
-        yield " (if higher is better: "
+    way = guess.directions[guess.name] if guess.is_named else None
+    name = guess.name if guess.is_named else "NAME"
+    quoted = repr(name) if guess.is_named else name
+    python, shell = f"pa.analyze(data, {quoted}", f"--objective {shlex.quote(name)}"
+    if way is not None:
+        python, shell = f"{python}, direction={way!r}", f"{shell} --direction {way[:3]}"
+    yield Arg("objective", said=(f"{python})", shell))
+    if not guess.is_named:
+        yield f" with one of the results, perhaps {listed([guess.name, *others[:2]])}"
+    if None in [guess.directions[one] for one in ([guess.name] if guess.is_named else [guess.name, *others[:2]])]:
+        yield ", and "
+        yield Arg("direction", "min")
+        yield " or "
         yield Arg("direction", "max")
-        yield ")"
-    yield ", another result, or "
+    yield f"{', another result,' if guess.is_named else ''} or "
     yield Arg("yes", True)
-    yield " for this guess"
-
-
-def _unlikely(roles: Mapping[str, Role], unsure: Collection[str]) -> list[str]:
-    """The doubtful columns that are probably not parameters; none if no other column is left."""
-    unlikely = [name for name in unsure if (roles[name].chance or 0.0) < HARDLY]
-    return unlikely if len(unlikely) < len(roles) else []
-
-
-def _to_copy(likely: str, way: Direction, exclude: list[str]) -> tuple[str, str]:
-    """The call in Python and the options in a shell that answer the question."""
-    python = f"pa.analyze(data, {likely!r}, direction={way!r}"
-    shell = f"--objective {shlex.quote(likely)} --direction {way[:3]}"
-    if exclude:
-        python += f", exclude={exclude!r}"
-        shell += f" --exclude {shlex.quote(','.join(exclude))}"
-    return f"{python})", shell
+    yield f" to take {guess.name}"

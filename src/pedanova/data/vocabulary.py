@@ -132,6 +132,12 @@ COUNTED = re.compile(
     re.IGNORECASE,
 )
 COUNTS = _words("n num number")
+COUNTED_WORDS = _words("count counts number total trades signals misses calls reads writes requests")
+RATES = _words("rate ratio pct percent fraction frac relative normalized")
+ERRORS = _words("err error std sd sem ci var stderr")  # behind the name of another column
+COMPARED = _words(
+    "baseline base naive greedy random initial init reference ref optimal default vs before original delta diff single"
+)  # of what a result is compared with
 FRACTIONS = _words("rate ratio fraction frac")
 MIDDLES = _words("mean avg average median")
 DEVIATIONS = MIDDLES | _words("std stdev stddev sd sem var variance min max ci lower upper")
@@ -139,6 +145,7 @@ BOUNDS = _words("min max low high lower upper start end first last")
 DIFFERENCES = _words("delta diff difference change improvement overfit overfitting")
 PAST = re.compile(r"[^eb]ed$|^(done|found|lost|won)$")  # but not seed, speed or embed
 HEADS = _words(
+    "lrate wdecay wd "
     "size rate lr batch dim dims dimension units unit layers layer depth width heads dropout decay momentum alpha beta "
     "gamma lambda epsilon eps weight weights coef coefs coefficient factor scale threshold type mode kind function fn "
     "activation optimizer scheduler schedule warmup patience interval freq frequency every epochs steps iters "
@@ -166,9 +173,13 @@ CATEGORIES = _words(
 BEFORE_HEADS = (
     _words("learning mutation crossover population pop buffer sample max min") | NAMES - AMBIGUOUS - CATEGORIES
 )
-UNCLEAR = _words("precision map return returns hits correlation performance time seconds secs error score win")
+UNCLEAR = _words(
+    "kappa perplexity precision map return returns hits correlation performance time seconds secs error score win"
+)
 BLOCK_NAMES = re.compile(
-    r"((test|eval|target)[_ ])?(data[_ ]?set|instance|problem|benchmark|task)s?([_ ]?(name|id|file))?", re.IGNORECASE
+    r"((test|eval|target|obj(ective)?)[_ ])?(data[_ ]?set|datensatz|jeu_(de_)?donn[eé]es|instan[cz]e?|problem"
+    r"|bench(mark)?|task|scenario|func(tion)?|funzione|funktion)s?([_ ]?(name|id|file))?",
+    re.IGNORECASE,
 )
 FLIPS = _words("neg negative negated minus inverse")
 BOOKKEEPING = re.compile(
