@@ -55,7 +55,7 @@ def test_hardly_an_answer_given_at_once_is_wrong() -> None:
 def test_a_line_to_copy_names_the_right_objective() -> None:
     for count in answered().values():
         assert count["lines"] >= 25
-        assert count["right lines"] >= 0.95 * count["lines"]
+        assert count["right lines"] >= 0.9 * count["lines"]
 
 
 def test_the_held_out_part_is_of_other_repositories() -> None:

@@ -209,7 +209,7 @@ def test_params_overrides_leaving_out(case: str) -> None:
         pytest.param("x", np.arange(200)[::-1] + 5, id="counting down, not to 0 or 1"),
         pytest.param("x", [*range(200), None], id="counting up with a gap"),
         pytest.param("x", np.arange(200.0), id="reals counting up"),
-        pytest.param("grid_index", SHUFFLED // 2, id="an index that repeats"),
+        pytest.param("grid_spacing", SHUFFLED // 2, id="whole numbers that repeat"),
         pytest.param("identity", SHUFFLED * 3, id="a name that only begins like an id"),
         pytest.param("train_time_budget", SHUFFLED * 3, id="a time that is no time stamp"),
         pytest.param("size", EPOCH[SHUFFLED], id="large numbers in no order"),

@@ -38,7 +38,7 @@ from pedanova.data.row_status import (
 from pedanova.data.space_inference import Choice, TableColumns, choose_space, column_roles
 from pedanova.data.table_options import Origin, TableOptions, complete
 from pedanova.data.trials import trial_numbers
-from pedanova.data.understanding import Guess, question
+from pedanova.data.understanding import ObjectiveGuess, question
 from pedanova.errors import Arg, DataError, QueryError, Word, unknown_name
 from pedanova.space.parameters import Moving, Space, Switch
 
@@ -133,7 +133,9 @@ def prepare(records: Records, request: TableOptions) -> tuple[Observations, tupl
     return observed, (*records.notes, *doubts, *choice.notes)
 
 
-def _asked(guess: Guess, records: Records, rows: ChosenRows, choice: Choice, request: TableOptions) -> Iterator[Word]:
+def _asked(
+    guess: ObjectiveGuess, records: Records, rows: ChosenRows, choice: Choice, request: TableOptions
+) -> Iterator[Word]:
     """The question for the objective, with the parameters of the answer that follows it."""
     roles = column_roles(tuple(records.columns), rows.goals, request, TableColumns(records.columns, rows.keep))
     doubtful = {note.subject for note in choice.notes if note.kind == "roles" and note.severity == "warning"}

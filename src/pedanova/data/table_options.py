@@ -40,7 +40,7 @@ from pedanova.data.row_status import (
     unknown_states,
     without_copies,
 )
-from pedanova.data.understanding import Guess, guess_objective
+from pedanova.data.understanding import ObjectiveGuess, guess_objective
 from pedanova.data.vocabulary import is_setting_name
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, listed
 from pedanova.space.grid import grid_of
@@ -62,7 +62,7 @@ class TableOptions(RowOptions):
     reading: Reading = field(default_factory=Reading)
     threads: int = 1
     notes: tuple[Note, ...] = ()  # notes on the given space
-    guess: Guess | None = None  # of the objective
+    guess: ObjectiveGuess | None = None  # of the objective
 
     @property
     def state(self) -> object:

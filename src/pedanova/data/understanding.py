@@ -141,7 +141,7 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Guess:
+class ObjectiveGuess:
     """The column that is most likely the objective, the columns that are likely as well, and how clear that is."""
 
     name: str
@@ -159,7 +159,7 @@ def guess_objective(
     directed: bool = False,
     described: bool = False,
     by_rows: ByRows | None = None,
-) -> Guess | None:
+) -> ObjectiveGuess | None:
     """The column that is most likely the objective; None if no column can be one.
 
     With `sure`, any guess is clear. `directed` says that the direction is given, `described` that the parameters are;
@@ -190,7 +190,7 @@ def guess_objective(
         words = f"{name} is used as the objective ({right:.0%} likely with all roles); pass "
         note = Note("objective", words, Arg("objective", shown="NAME"), f" for another{besides}", severity="guess")
     named = score("right objective", clues["objective"]) >= weights()["answer"]["line from"]
-    return Guess(name, note, tuple(others), sure or right >= certain_from(), named, directions)
+    return ObjectiveGuess(name, note, tuple(others), sure or right >= certain_from(), named, directions)
 
 
 def certain_from() -> float:
@@ -257,7 +257,7 @@ def _log_odds(chance: float) -> float:
     return log(max(chance, LEAST_CERTAINTY)) - log(max(1 - chance, LEAST_CERTAINTY))
 
 
-def question(guess: Guess, roles: ColumnRoles, parameters: Mapping[str, bool]) -> Iterator[Word]:
+def question(guess: ObjectiveGuess, roles: ColumnRoles, parameters: Mapping[str, bool]) -> Iterator[Word]:
     """What was understood of a table without a clear objective: groups of columns, and one line to copy.
 
     `parameters` are those of the answer to this line, and whether each of them is doubtful.
