@@ -33,7 +33,7 @@ def listed_in(question: str, group: str) -> set[str]:
 
 
 def names_in(text: str) -> list[str]:
-    return [name.strip("'") for name in re.split(r", | and ", text)]
+    return [name.strip("'\"") for name in re.split(r", | and ", text)]
 
 
 @pytest.mark.parametrize("table", SOME, ids=[table["from"] for table in SOME])
