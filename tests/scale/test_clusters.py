@@ -258,6 +258,9 @@ def test_an_ibis_table_in_its_database_or_here() -> None:
         answers.analyzed(table, lazy, where="layers > 2")
     rows = answers.analyzed(table, lazy, pa.Scan(pushdown=False), where="layers > 2")
     assert rows.data.tallies == answers.analyzed(table, where="layers > 2").data.tallies
+    few = answers.TABLES["few rows"]
+    read = answers.analyzed(few, need("ibis").memtable(few.arrow), where="layers > 2")  # so few that they are read
+    assert read.data.tallies == answers.analyzed(few, where="layers > 2").data.tallies
 
 
 @pytest.mark.parametrize("kind", answers.TABLES)

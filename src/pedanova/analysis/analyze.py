@@ -12,6 +12,7 @@ from pedanova.analysis.options import AnalyzeCall, Opening, opening_of
 from pedanova.base.notes import Note
 from pedanova.base.threads import as_threads
 from pedanova.counting.countable import Counted, InMemory, assembled, levels_for
+from pedanova.counting.few_rows import most_rows
 from pedanova.data.objectives import Goal, as_scores, read_goals
 from pedanova.data.options import Reading, RowOptions, Scan, as_names, called_with
 from pedanova.data.prepare import choose_rows, prepare
@@ -19,7 +20,7 @@ from pedanova.data.records import Records
 from pedanova.data.roles import ColumnRoles
 from pedanova.data.space_inference import TableColumns, choose_space, column_roles
 from pedanova.data.table_options import TableOptions, complete
-from pedanova.errors import DataError
+from pedanova.errors import DataError, QueryError
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.space.parameters import Space
 
@@ -125,7 +126,13 @@ def count(
     if isinstance(opened, TableScan):
         from pedanova.scale.count_scan import count_table
 
-        return count_table(opened, with_space_beside(opened, request, data), scan, levels)
+        try:
+            return count_table(opened, with_space_beside(opened, request, data), scan, levels)
+        except QueryError:  # the rows of a small table may be read instead, unless the user chose how to count them
+            chosen = scan.stream, scan.pushdown, scan.executor
+            if chosen != (None, None, None) or opened.rows is None or opened.rows > most_rows(opened.columns):
+                raise
+            opened = data
     delimiter = delimiter if opened is data else None  # `open_table` has already split the lines into fields
     records = read_records(opened, names=names, study=study, delimiter=delimiter)
     try:

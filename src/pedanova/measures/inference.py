@@ -274,35 +274,38 @@ class LimitLaw:
     region: Vector  # (cells,) the region's parts, b
     base: Vector  # (cells,) Sb
     over: Vector  # (cells,) 1 / Sb; 0 in cells without rows
-    kernel: Vector  # (cells, cells) S
+    kernel: Vector  # (cells, cells) S; its diagonal if nothing is smoothed
     kernel_squared: Vector
-    bent: Vector  # (cells, cells) A = S' (S / Sb)
+    bent: Vector  # (cells, cells) A = S' (S / Sb); its diagonal if nothing is smoothed
     own: Vector  # (cells,) its diagonal
 
     @classmethod
     def of(cls, coarse: CoarseContrast, widths: Sequence[float]) -> LimitLaw | None:
         """Compute the matrices of the limit law; None if there are too many cells for a matrix."""
-        if len(coarse.region) > MOST_CELLS:
+        cells, smoothed = len(coarse.region), max(widths) > 0.0
+        if smoothed and cells > MOST_CELLS:
             return None
         rows = float(coarse.region.sum())
-        region, kernel = single(coarse.region / rows), np.eye(len(coarse.region), dtype=np.float32)
+        region, ones = single(coarse.region / rows), np.ones(cells, dtype=np.float32)
+        kernel: Vector = np.diag(ones) if smoothed else ones
         for block, width in zip(coarse.blocks, widths, strict=True):
             if width > 0.0:  # cells of different blocks are never mixed
                 kernel[block.cells, block.cells] = reflected_matrix(len(block), width)
-        kernel[:, region == 0.0] = 0.0  # no row is ever drawn there
-        base = kernel @ region
+        kernel[..., region == 0.0] = 0.0  # no row is ever drawn there
+        base = times(kernel, region)
         over = single(ratio_of(1.0, np.where(base > NOTHING, base, 0.0)))
-        bent = kernel.T @ (kernel * over[:, None])
-        return cls(float(coarse.target.sum()), rows, region, base, over, kernel, kernel**2, bent, bent.diagonal())
+        bent = kernel.T @ (kernel * over[:, None]) if smoothed else kernel * over
+        own = bent.diagonal() if smoothed else bent
+        return cls(float(coarse.target.sum()), rows, region, base, over, kernel, kernel**2, bent, own)
 
     def resampled(self, chances: Reals) -> ShareMoments | None:
         """The moments of the share if target rows are drawn with probabilities `chances`; None for too few rows."""
         n, rows, likely = self.inside, self.rows, single(chances)
         apart = single(chances - self.region)
-        away = self.kernel @ apart
+        away = times(self.kernel, apart)
         steep = away * self.over
         divergence = float(away @ steep)
-        line, by_base = 2.0 * (steep @ self.kernel), -((steep**2) @ self.kernel)
+        line, by_base = 2.0 * times(self.kernel.T, steep), -times(self.kernel.T, steep**2)
         free, squares, bent_line = self._traces(likely, line)
         by_region = by_base - line
         variance = self._variance_of_line(likely, line, by_region, divergence) + 2.0 * squares
@@ -317,14 +320,14 @@ class LimitLaw:
         """Whether single rows have a large effect on the share, so that the limit law is not accurate."""
         n, own = self.inside, self.own
         by_squares, by_line = float(own**2 @ likely) / n**3, 2.0 * abs(float((line * own) @ likely)) / n**2
-        weights = (self.kernel_squared @ likely) * self.over
-        soft = float((weights * self.over) @ ((self.kernel_squared @ self.region) * self.over)) / self.rows
+        weights = times(self.kernel_squared, likely) * self.over
+        soft = float((weights * self.over) @ (times(self.kernel_squared, self.region) * self.over)) / self.rows
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
         """tr AC, tr (AC)² and g'CACg; g is `line`, l is `likely`, C = diag(own) - α ll' - β bb' is cov(t - b)."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
-        own, through = alpha * likely + beta * b, self.bent @ likely
+        own, through = alpha * likely + beta * b, times(self.bent, likely)
         inner = float(likely @ through)
         free = float(self.own @ own) - alpha * inner - beta
         weighted = self.bent * own
@@ -332,7 +335,7 @@ class LimitLaw:
         squares = squares - 2.0 * alpha * float(own @ through**2) - 2.0 * beta * float(own.sum())
         squares += (alpha * inner) ** 2 + 2.0 * alpha * beta + beta**2
         moved = own * line - likely * (alpha * float(likely @ line)) - b * (beta * float(b @ line))
-        return free, squares, float(moved @ (self.bent @ moved))
+        return free, squares, float(moved @ times(self.bent, moved))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
         """The variance of the share to first order, due to chance in t, in b and in the numbers of rows."""
@@ -348,8 +351,8 @@ class LimitLaw:
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:
         """How much the sampling variance of the baseline b adds to the mean of the share."""
-        both = self.kernel_squared @ apart - (self.kernel @ likely) ** 2 + self.base**2
-        alone = self.kernel_squared @ self.region - self.base**2
+        both = times(self.kernel_squared, apart) - times(self.kernel, likely) ** 2 + self.base**2
+        alone = times(self.kernel_squared, self.region) - self.base**2
         return float((steep**2 * alone - 2.0 * steep * both) @ self.over) / self.rows
 
     def _noise(self, likely: Vector) -> float:
@@ -357,7 +360,13 @@ class LimitLaw:
         part = self.inside / self.rows
         others = np.maximum(self.region - part * likely, 0.0)
         scattered = single(ratio_of(likely * others, self.region)) / (1.0 - part)
-        return float((self.kernel_squared @ scattered) @ self.over)
+        return float(times(self.kernel_squared, scattered) @ self.over)
+
+
+def times(matrix: Vector, vector: Vector) -> Vector:
+    """The product of a matrix, or of a diagonal matrix that is given by its diagonal, with a vector."""
+    product: Vector = matrix @ vector if matrix.ndim > 1 else matrix * vector
+    return product
 
 
 def single(values: NDArray[Any]) -> Vector:

@@ -252,9 +252,10 @@ def window_of(workers: Workers | SparkWorkers, plan: Plan) -> Window:
 def check_request(request: TableOptions, scan: TableScan) -> None:
     """Raise an error for options that cannot be applied to each row separately."""
     if not isinstance(request.objective, str):
-        what = " must be given" if request.objective is None else " must be the name of one column"
-        columns = f" when a table is read in parts; the columns are: {listed(list(scan.columns), most=40)}"
-        raise QueryError(Arg("objective"), what, columns)
+        if request.objective is not None:
+            raise QueryError(Arg("objective", request.objective), " needs all rows at once", *IN_MEMORY)
+        columns = f"; the columns are: {listed(list(scan.columns), most=40)}"
+        raise QueryError(Arg("objective"), " must be given when a table is read in parts", columns)
     if request.repeats not in (None, "all"):
         raise QueryError(Arg("repeats", request.repeats), " needs all rows at once", *IN_MEMORY)
     if request.blocks:

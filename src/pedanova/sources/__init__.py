@@ -17,7 +17,7 @@ import numpy as np
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError
-from pedanova.sources.registry import find_kind, is_log, is_url, read_as, read_place, table_metadata
+from pedanova.sources.registry import find_kind, is_empty, is_log, is_url, read_as, read_place, table_metadata
 from pedanova.sources.scans.batches import is_ibis
 from pedanova.sources.scans.objects import ObjectFile, is_object
 from pedanova.sources.scans.scan import is_small_file, scan_of
@@ -100,7 +100,7 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
     scan = scan_of(data, skip=skip, delimiter=as_delimiter(delimiter))
     if scan is None:
         if isinstance(data, str | os.PathLike):
-            if not stream or not Path(data).exists():  # the reader says what is wrong
+            if not stream or not Path(data).exists() or is_empty(Path(data)):  # the reader says what is wrong
                 return data
             raise DataError(f"{data} has no files that can be read in parts; give Parquet, Arrow or CSV files")
         if stream:

@@ -149,6 +149,8 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
         if kind is not None:
             return read_as(kind, path, study)
         if path.is_dir() and not trials:
+            if is_empty(path):
+                raise DataError(f"{path} is an empty folder; nothing was written to it yet, or the path is wrong")
             raise DataError(f"{path} is a folder of an unknown tool; see `pedanova formats`, or name a file in it")
         check_known(path)
     if trials:
@@ -157,6 +159,10 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
         words = f" names one of several studies, but {path} is one table; leave this option out"
         raise DataError(Arg("study", study), words)
     return files.read_file(str(path), delimiter=delimiter)
+
+
+def is_empty(path: Path) -> bool:
+    return path.is_dir() and next(path.iterdir(), None) is None
 
 
 def json_files(place: str) -> list[Path]:

@@ -195,7 +195,7 @@ def test_one_trial_or_the_state_file(experiment: Path) -> None:
 
 
 def test_nothing_inside(tmp_path: Path) -> None:
-    refuse(DataError, "folder of an unknown tool", of=lambda: read_records(tmp_path))
+    refuse(DataError, "empty folder", of=lambda: read_records(tmp_path))
     state(tmp_path, [])
     refuse(DataError, "no trials", of=lambda: read_records(tmp_path))
     write(tmp_path / "experiment_state-2025-05-22_16-04-48.json", "[1]")

@@ -322,7 +322,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         of=lambda: read_records(write(tmp_path / "b", [new_row(1, 1)], space=constant)),
     )
     (tmp_path / "c").mkdir()
-    refuse(DataError, "unknown tool", of=lambda: read_records(tmp_path / "c"))
+    refuse(DataError, "empty folder", of=lambda: read_records(tmp_path / "c"))
 
 
 @pytest.mark.parametrize("name", ["runhistory.json", "configspace.json", "scenario.json"])
