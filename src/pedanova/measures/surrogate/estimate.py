@@ -148,7 +148,8 @@ class ResolvedQuestion:
     @property
     def most_rows(self) -> int:
         """The largest number of rows for which a model answers; models are less accurate inside a small region."""
-        return most_rows(self.data.space) if self.whole else MANY_ROWS
+        most = most_rows(self.data.space)
+        return most if self.whole else min(2 * MANY_ROWS, most)
 
     @property
     def by_quantile(self) -> bool:
@@ -478,7 +479,7 @@ def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequ
 
     The errors of a model hardly depend on the number of rows, but those of counts do: so the counts get a small weight
     if the target has few rows, and nearly all the weight if it has hundreds of them. `trust` falls from 1 to 0 for the
-    largest table that has a model, so that answers do not jump where the model ends.
+    largest table that has a model. The model's weight is multiplied by it, so that answers do not jump where it ends.
     """
     how: dict[str, Any] = {"baseline": "region", "smoothing": "auto"}
     counted, trust = measure_all(contrasts, **how), min(1.0, 2.0 - 2.0 * query.count / query.most_rows)
@@ -489,8 +490,8 @@ def with_counts(query: ResolvedQuestion, model: EstimatedShares, contrasts: Sequ
     freedom = np.maximum((raw - share) * rows, 1.0)
     effect = np.maximum(np.maximum(share, model.share), 0.0)
     spread = np.sqrt(2.0 * freedom + 4.0 * rows * effect) / rows
-    certain = MODEL_ERROR / max(trust, 1e-9) * model.deviation
-    weight = certain**2 / (certain**2 + spread**2)
+    certain = MODEL_ERROR * model.deviation
+    weight = 1.0 - trust * spread**2 / (certain**2 + spread**2)
     middle = (1.0 - weight) * model.share + weight * share
     if (
         counted[0].n_region == query.count or not query.question.draws
