@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import pedanova as pa
+from helpers import answers
 
 ROWS = 4_000
+PUSHED = pa.Scan(pushdown=True)
+NUMBERS: dict[str, Any] = {"space": {name: answers.SPACE[name] for name in ("lr", "drop", "layers")}}
 RANDOM = np.random.default_rng(5)
 NEIGHBOURS = 1.0 + np.arange(4) * 2.0**-52
 VALUES = {
@@ -49,3 +52,11 @@ def test_as_in_memory(kind: str, direction: str, engine: str) -> None:
     here = pa.analyze(table, "loss", **how)
     assert pushed.data.levels == here.data.levels
     np.testing.assert_array_equal(pushed.data.tallies["x"].counts, here.data.tallies["x"].counts)
+
+
+def test_the_first_look_may_find_none_of_a_few_configurations() -> None:
+    """The numbers of these five configurations, which have many runs each, all lie above the first limit."""
+    table = answers.Given(answers.made(5, 5, 5_000), answers.SPACE)
+    columns = {name: column for name, column in table.columns.items() if column.dtype.kind != "U"}
+    pushed = answers.analyzed(table, frame_of("polars", columns), PUSHED, **NUMBERS)
+    answers.agree(pushed, answers.analyzed(table, columns, **NUMBERS))

@@ -173,7 +173,7 @@ def unfold(groups: Any, grid: Grid, levels: Levels, *, ranged: bool) -> Table:
     return [counts, sums]
 
 
-def sample_in_engine(frame: Any, plan: Plan, levels: Levels, rows: int) -> FewRows:
+def sample_in_engine(frame: Any, plan: Plan, levels: Levels, rows: int) -> FewRows | None:
     """All rows of a small table; otherwise the engine computes the number of each row, selects by it and merges rows.
 
     `rows` is the number of rows that count.
@@ -193,17 +193,19 @@ def sample_in_engine(frame: Any, plan: Plan, levels: Levels, rows: int) -> FewRo
     while True:
         some = lazy if limit >= 1.0 else lazy.filter(nw.col(VALUE) < number(limit))
         few = merged_rows(some, plan, levels, min(limit, 1.0))
-        if limit >= 1.0 or few.below < limit:
+        if limit >= 1.0 or (few is not None and few.below < limit):
             return few
         limit *= 8.0
 
 
-def merged_rows(lazy: Any, plan: Plan, levels: Levels, most: float) -> FewRows:
-    """The sample of the rows of a query; the engine merges those of a configuration and level."""
+def merged_rows(lazy: Any, plan: Plan, levels: Levels, most: float) -> FewRows | None:
+    """The sample of the rows of a query, merged by the engine by configuration and level; None if there are none."""
     keys, goal = (*plan.space, LEVEL, GONE), nw.col(plan.objective).cast(nw.Float64)
     others = [nw.col(name).min() for name in plan.needs if name not in {*plan.space, plan.objective}]
     ends = goal.min().alias(LOW), goal.max().alias(HIGH)
     groups = lazy.group_by(*keys).agg(nw.len().alias(ROWS), *ends, *others).collect("pyarrow")
+    if not len(groups):
+        return None
     columns = dict(read_frame(groups.to_native()).columns)
     counts, low, high = (columns.pop(key) for key in (ROWS, LOW, HIGH))
     best, worst = (low, high) if plan.sign > 0 else (high, low)
