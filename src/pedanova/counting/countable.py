@@ -64,6 +64,12 @@ class Countable(ABC):
     def ranked(self) -> RankedObjective:
         """Three items: a function that gives the objective at a rank, the number of rows, and how many are not NaN."""
 
+    @property
+    def counted(self) -> int:
+        """The number of rows that count."""
+        _, kept, numbers = self.ranked()
+        return numbers if self.nan == "drop" else kept
+
     @abstractmethod
     def count(self, levels: Levels) -> Counts: ...
 

@@ -62,11 +62,6 @@ class Rescan(Countable):
     def single(self) -> bool:
         return self.look.single
 
-    @property
-    def counted(self) -> int:
-        """The number of rows that count."""
-        return self.look.numbers if self.nan == "drop" else self.look.kept
-
     def count(self, levels: Levels) -> Counts:
         if self.engine is not None:
             return count_pushed(self.engine, self.plan, levels, self.look.notes)

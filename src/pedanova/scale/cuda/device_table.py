@@ -165,11 +165,6 @@ class DeviceTable(Countable):
     def ranked(self) -> RankedObjective:
         return self.ranking.values_at, len(self.goal), self.ranking.numbers
 
-    @property
-    def counted(self) -> int:
-        """The number of rows that count."""
-        return self.ranking.numbers if self.nan == "drop" else len(self.goal)
-
     def codes(self, levels: Levels) -> Any:
         """The level of each row, as a GPU array (rows,); rows that are left out have the level ``levels.count``."""
         cupy, small = library(), levels.count < 255
