@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.base.threads import RESULTS
-from pedanova.counting.few_rows import MANY_ROWS
+from pedanova.counting.few_rows import MANY_ROWS, FewRows
 from pedanova.data.column import Mask, as_column
 from pedanova.data.objectives import Goal as Objective
 from pedanova.data.options import check_choice
@@ -59,6 +60,7 @@ from pedanova.space.values import Label
 SEVERAL = "with several objectives, gains with a limit for all but one say what further trials may still improve"
 MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
+WINDOWS, LATELY = 5, 2.0  # times 20 trials that are looked back on, and a factor for their largest improvement
 SIMULATED = 40  # with this number, 6 % of 87 limits after TPE were exceeded
 BEST_RUN = 200  # the number of best rows that are candidates for the best configuration
 
@@ -433,10 +435,25 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
     model = None if data.levels.several else data.row_model
     if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
         return advise(rows, None, 0.0)
-    known = model.objective(seed)
-    return (
-        advise(rows, None, 0.0) if known is None else advise(rows, *may_improve(model, known, success_of(data), seed))
-    )
+    known, lately = model.objective(seed), lately_improved(model.few)
+    if known is not None:
+        better, distance = may_improve(model, known, success_of(data), seed)
+        return advise(rows, min(better, lately), distance)
+    finite = model.few.signed[np.isfinite(model.few.signed)]
+    typical = float(np.median(finite) - finite.min()) if len(finite) else 0.0
+    return advise(rows, lately if np.isfinite(lately) else None, typical)
+
+
+def lately_improved(few: FewRows) -> float:
+    """Twice the largest improvement of the best value by 20 trials in a row among the last 100; infinite if not known.
+
+    A sampler that did not improve the best value in 100 trials hardly does so in the next 20, even if the model says
+    that better values are possible somewhere.
+    """
+    if few.order is None or len(few.order) < FURTHER * (WINDOWS + 1):
+        return math.inf
+    bests = np.fmin.accumulate(few.signed[np.argsort(few.order)])
+    return LATELY * float(np.diff(bests[::-FURTHER][: WINDOWS + 1]).max())
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
