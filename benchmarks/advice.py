@@ -3,13 +3,14 @@
     python benchmarks/advice.py gains --data DATA_DIR --out gains.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py bounds --data DATA_DIR --out bounds.jsonl --seeds 2 --jobs 2
     python benchmarks/advice.py boxes --data DATA_DIR --out boxes.jsonl --seeds 2 --jobs 2
+    python benchmarks/advice.py fails --out fails.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py next --data DATA_DIR --out next.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py win --data DATA_DIR --out win.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py stop --data DATA_DIR --out stop.jsonl --seeds 20 --jobs 2
     python benchmarks/advice.py front --out front.jsonl --seeds 10 --jobs 2
     python benchmarks/advice.py tell --out gains.jsonl
 
-With one file for `bounds`, `boxes` and `stop`, `tell` prints a table of all promises: said and true, by sampler.
+With one file for `bounds`, `boxes`, `fails` and `stop`, `tell` prints a table of promises: said and true, by sampler.
 
 Cases that are in the file already are not run again, so a run may be stopped and taken up. Without --data only
 functions are used. HyperSHAP is asked where it is installed.
@@ -39,8 +40,9 @@ from tables import TABLES, TableWorld, read_table
 from worlds import WORLDS
 
 import pedanova as pa
-from pedanova.measures.advice.advise import known_objective, model_at_hand
+from pedanova.measures.advice.advise import known_objective, model_at_hand, points_of
 from pedanova.measures.advice.configurations import Rules
+from pedanova.measures.questions.failures import success_of
 from pedanova.space.exports import to_configspace
 
 FUNCTIONS = (
@@ -351,6 +353,7 @@ def bounds_case(name: str, folder: str | None, seed: int, rows: int, sampler: st
         lines = {n: problem.true(problem.line(n, start)) for n in problem.space if start.get(n) is not None}
         pairs = [(gains.total, base - low), *((gains[n], max(0.0, base - line.min())) for n, line in lines.items())]
         slack = 2e-3 * scale
+        record["best"] = float(problem.true([completed(problem.space, gains.best)])[0]) <= base + slack
         record["inside"] = [one.low - slack <= true <= one.high + slack for one, true in pairs]
         if gains.safe:
             record["safe"] = (
@@ -396,6 +399,41 @@ def is_inside(space: Mapping[str, Any], setting: Mapping[str, Any]) -> bool:
         elif not parameter.low <= value <= parameter.high:
             return False
     return True
+
+
+# --- failures --------------------------------------------------------------------------------------
+
+CLIFF = {
+    "lr": pa.Float(1e-5, 1, log=True), "wd": pa.Float(0, 1), "kind": pa.Categorical(["a", "b"]), "idle": pa.Float(0, 1)
+}  # fmt: skip
+
+
+def cliff(settings: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """A loss that improves with the learning rate, until runs diverge: about a third of the trials fail."""
+    logs, wd = np.log10([one["lr"] for one in settings]), np.array([one["wd"] for one in settings])
+    edge = -1.6 + 0.5 * np.array([one["kind"] == "b" for one in settings]) - 0.3 * wd
+    return np.where(logs > edge, np.nan, 1.0 - 0.3 * logs + 0.2 * wd)
+
+
+def fails_case(name: str, folder: str | None, seed: int) -> list[Record]:  # noqa: ARG001
+    """Failures of proposals, chances of success over the space, and failures in the smaller space: said and true."""
+    problem = Problem(name, CLIFF)
+    settings = problem.draw(80, np.random.default_rng([seed, 9]))
+    analysis = problem.analyze(settings, cliff(settings))
+    proposed = [one.values for way in ("win", "know") for one in analysis.next_trials(FRESH, way, seed=seed)]
+    model, success = model_at_hand(analysis.data)[0], success_of(analysis.data)
+    points = points_of(model, seed)
+    fails = np.isnan(cliff(Rules(model.space, model.few.cells).values(points)))  # type: ignore[arg-type]
+    chances = np.ones(len(points)) if success is None else success.chance(points)
+    small, every = analysis.reduce(), problem.draw(EVERY // 4, np.random.default_rng(33))
+    inside = np.array([is_inside(small.space, one) for one in every])
+    record = {
+        "failed": np.isnan(cliff(proposed)).reshape(2, FRESH).sum(axis=1).tolist(),
+        "succeeds": np.stack([chances, ~fails], axis=1).tolist(),
+        "said": 0.0 if small.evidence is None else small.evidence.fails,
+        "true": float(np.isnan(cliff(every))[inside].mean()),
+    }
+    return [{"problem": name, "seed": seed, "sampler": "uniform", **record}]
 
 
 # --- next trials -----------------------------------------------------------------------------------
@@ -516,7 +554,8 @@ def stop_case(name: str, folder: str | None, seed: int, sampler: str) -> list[Re
 def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
     tables = [name for name in TABLES if options.data and (Path(options.data) / f"{name}.json").exists()]
     functions = NEXT_FUNCTIONS if options.part in ("next", "win") else FUNCTIONS
-    names = options.problems or ([*FRONTS] if options.part == "front" else [*functions, *tables])
+    others = {"front": [*FRONTS], "fails": ["cliff"]}
+    names = options.problems or others.get(options.part, [*functions, *tables])
     for seed in range(options.first, options.first + options.seeds):
         for name in names:
             if options.part == "gains":
@@ -525,6 +564,8 @@ def cases_of(options: Any) -> Iterable[tuple[Any, ...]]:
             elif options.part == "bounds":
                 ways = product(SIZES, ("uniform", "tpe"))
                 yield from ((bounds_case, name, options.data, seed, *way) for way in ways)
+            elif options.part == "fails":
+                yield fails_case, name, None, seed
             elif options.part == "boxes":
                 yield from ((box_case, name, options.data, seed, sampler) for sampler in ("uniform", "tpe"))
             elif options.part == "next":
@@ -615,7 +656,7 @@ def tell_gains(records: Sequence[Record]) -> None:
 
 def main() -> None:
     parser = options_of(__doc__)
-    parser.add_argument("part", choices=("gains", "bounds", "boxes", "next", "win", "stop", "front", "tell"))
+    parser.add_argument("part", choices=("gains", "bounds", "boxes", "fails", "next", "win", "stop", "front", "tell"))
     parser.add_argument("--data", help="the folder of complete tables")
     parser.add_argument("--out", type=Path, default=Path("advice.jsonl"))
     parser.add_argument("--problems", type=words)

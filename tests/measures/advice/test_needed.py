@@ -82,6 +82,26 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     assert not analysis(60, second=0.9, noise=0.1).needed().stop.settled
 
 
+def test_a_search_that_improves_nothing_any_more_gets_a_small_limit() -> None:
+    """With noise, a model always expects a little more; the last trials say how much that is."""
+    rng = np.random.default_rng(3)
+    table: dict[str, Any] = {name: rng.random(200) for name in "ab"}
+    loss = table["a"] + 0.3 * rng.normal(size=200)
+    best = np.argsort(loss)[:5]
+
+    def limit(number: Any) -> float:
+        space = {"a": pa.Float(0, 1), "b": pa.Float(0, 1)}
+        found = pa.analyze({**table, "number": number, "loss": loss}, "loss", space=space).needed().stop
+        assert found.better is not None
+        assert found.value_settled == (found.better == found.negligible)
+        return found.better
+
+    early, late = np.arange(5, 205), np.arange(200)
+    early[best], late[best] = np.arange(5), np.arange(200, 205)
+    assert limit(early) < 0.3 * limit(late)
+    assert limit(early) < 0.3 * limit(np.zeros(200))  # in unknown order
+
+
 def settled_table() -> dict[str, Any]:
     rng = np.random.default_rng(0)
     a, b, c = rng.integers(0, 6, 300), rng.integers(0, 6, 300), rng.random(300)

@@ -60,7 +60,7 @@ from pedanova.space.values import Label
 SEVERAL = "with several objectives, gains with a limit for all but one say what further trials may still improve"
 MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
-WINDOWS, LATELY = 5, 2.0  # times 20 trials that are looked back on, and a factor for their largest improvement
+WINDOWS, LATELY = 3, 2.0  # times 20 trials that are looked back on, and a factor for their largest improvement
 SIMULATED = 40  # with this number, 6 % of 87 limits after TPE were exceeded
 BEST_RUN = 200  # the number of best rows that are candidates for the best configuration
 
@@ -445,9 +445,9 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
 
 
 def lately_improved(few: FewRows) -> float:
-    """Twice the largest improvement of the best value by 20 trials in a row among the last 100; infinite if not known.
+    """Twice the largest improvement of the best value by 20 trials in a row among the last 60; infinite if not known.
 
-    A sampler that did not improve the best value in 100 trials hardly does so in the next 20, even if the model says
+    A sampler that did not improve the best value in 60 trials hardly does so in the next 20, even if the model says
     that better values are possible somewhere.
     """
     if few.order is None or len(few.order) < FURTHER * (WINDOWS + 1):

@@ -96,8 +96,9 @@ class StopAdvice:
     first, first_stays
         The first parameter, and the probability that it stays first.
     better
-        The largest improvement of the best value to expect from `trials` further trials (95 % limit, by the model's
-        posterior samples), but at least `negligible`. It is None without a model.
+        The largest improvement of the best value to expect from `trials` further trials, but at least `negligible`: a
+        95 % limit by the model's posterior samples, or, if that is less, twice the largest improvement by as many
+        trials in a row among the last 60. It is None without a model if there are fewer trials, or in unknown order.
     negligible
         An improvement up to this size is negligible: a fiftieth of the difference between a typical value and the best
         value.
