@@ -13,7 +13,7 @@ from pedanova.data.evidence import weights
 MOST = {
     "seen": {"parameter": 16, "block": 2, "result": 17, "other": 28},
     # most of the others are columns such as number and datetime_start where the parameters have a prefix
-    "held out": {"parameter": 25, "block": 1, "result": 29, "other": 84},
+    "held out": {"parameter": 25, "block": 1, "result": 31, "other": 84},
 }
 SILENT = {"seen": 16, "held out": 19}  # a parameter is lost, or another column is a parameter without a doubt
 
@@ -46,7 +46,7 @@ def test_the_weights_are_those_of_the_tables_that_are_not_held_out() -> None:
 
 def test_hardly_an_answer_given_at_once_is_wrong() -> None:
     counts = answered()
-    for part, least, most_wrong in (("seen", 42, 0), ("held out", 42, 1)):
+    for part, least, most_wrong in (("seen", 46, 0), ("held out", 50, 2)):
         count = counts[part]
         assert count["at once"] >= least
         assert count["wrong at once"] <= most_wrong
@@ -55,7 +55,7 @@ def test_hardly_an_answer_given_at_once_is_wrong() -> None:
 def test_a_line_to_copy_names_the_right_objective() -> None:
     for count in answered().values():
         assert count["lines"] >= 25
-        assert count["right lines"] >= 0.9 * count["lines"]
+        assert count["right lines"] >= 0.95 * count["lines"]
 
 
 def test_the_held_out_part_is_of_other_repositories() -> None:

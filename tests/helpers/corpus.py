@@ -3,8 +3,9 @@
 `python -m helpers.corpus`, in the folder `tests`, prints the errors of every role; `python -m helpers.corpus fit` first
 fits the weights of clues to the tables that are not held out.
 
-No weight is fitted to the tables that are held out, but some rules were changed after failures on them, also on the 66
-that were labelled last (in these, the changes left the number of errors with each role as it was).
+No weight is fitted to the tables that are held out, but rules and clues were changed after failures on them: which
+clues there are, `KNOWN`, and what happens to doubtful columns with a low score. The numbers for them are therefore
+better than those for new tables.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from pedanova.data.vocabulary import BLOCK_NAMES, COUNTED_WORDS, has_head, is_se
 NONE = "none"  # the weight of the choice that no column is meant
 LONG = 25  # characters
 UNLIKELY = 0.2  # of 196 numeric columns of the corpus with lower scores, 4 were parameters
-UNLIKELY_WORDS = 0.03
+UNLIKELY_WORDS = 0.03  # the same for words and for typical names
 
 
 def clues_on(

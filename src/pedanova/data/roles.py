@@ -156,7 +156,8 @@ def roles_of(
         # The first columns are mostly set, and what somebody adds to a table stands behind the objective.
         before = known.table[: known.table.index(name)]
         behind = any(one in objectives or not (one in roles and roles[one].is_setting) for one in before)
-        limit = UNLIKELY_WORDS if seen["words"] else UNLIKELY if behind else UNLIKELY / 2 if before else 0.0
+        likely = seen["words"] or seen["typical name"]
+        limit = UNLIKELY_WORDS if likely else UNLIKELY if behind else UNLIKELY / 2 if before else 0.0
         if doubt and chance < limit:
             roles[name] = Role(doubt.role, f"{doubt.why} ({chance:.0%} likely to be a parameter)")
     return columns, roles

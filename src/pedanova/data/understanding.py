@@ -217,6 +217,7 @@ def right_clues(
             "log odds": _log_odds(choices[objective]),
             "clear word": float(clear),
             "no cost": float(word not in COSTS),
+            "no unclear word": float(word not in UNCLEAR - {"error", "score"}),
             "no result that cannot be used": float(not any(map(_is_clear, columns.keys() - choices))),
         },
         "direction": {"clear word": float(clear), "shown": float(directed)},
@@ -288,6 +289,6 @@ def question(guess: ObjectiveGuess, roles: ColumnRoles, parameters: Mapping[str,
         yield Arg("direction", "min")
         yield " or "
         yield Arg("direction", "max")
-    yield f"{', another result,' if guess.is_named else ''} or "
+    yield f"{', another result' if guess.is_named else ''}, or "
     yield Arg("yes", True)
     yield f" to take {guess.name}"
