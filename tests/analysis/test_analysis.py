@@ -153,7 +153,11 @@ def test_values_outside_the_space() -> None:
 
 def test_a_constant_parameter_explains_nothing() -> None:
     random = np.random.default_rng(0)
-    a = pa.analyze({"x": random.random(200), "fixed": np.full(200, 3), "y": random.random(200)}, "y")
+    table = {"x": random.random(200), "fixed": np.full(200, 3), "y": random.random(200)}
+    guessed = pa.analyze(table, "y")
+    assert list(guessed.space) == ["x"]
+    assert any("fixed: is constant (3)" in note for note in guessed.notes)
+    a = pa.analyze(table, "y", params=["x", "fixed"])
     found = a.importance(**COUNTS)
     assert found["fixed"].divergence == 0.0
     assert found["fixed"].ratio == 0.0

@@ -53,7 +53,7 @@ def test_the_answer_has_the_parameters_of_the_question(table: dict[str, Any], tm
         return
     name = line["name"].strip("'")
     if name == "NAME":
-        candidates = re.search(r"perhaps (.*?)(?:,? and direction=| or yes=)", question)
+        candidates = re.search(r"perhaps (.*?)(?:,? and direction=|, or yes=)", question)
         assert candidates is not None, question
         name = names_in(candidates[1])[0]
         assert name in map(str.strip, table["columns"])
