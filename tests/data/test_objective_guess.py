@@ -137,8 +137,8 @@ def test_a_score_that_ranks_rows_as_an_error_does_is_minimised() -> None:
 
 def test_a_missing_objective_is_named_with_likely_results_first() -> None:
     few = {"lr": [0.1, 0.2] * 20, "kind": ["a", "b", "c", "d"] * 10}
-    with pytest.raises(QueryError, match="parameters: lr, kind; results: avg_gap, final_gap, runtime_ms; "):
-        pa.analyze({**few, "runtime_ms": A + B, "avg_gap": A, "final_gap": B})
+    with pytest.raises(QueryError, match="parameters: lr, kind; results: in_dist, runtime_ms, drop; "):
+        pa.analyze({**few, "runtime_ms": A + B, "in_dist": A, "drop": B})
 
 
 def test_a_column_that_may_be_the_objective_is_no_sure_parameter() -> None:
