@@ -68,6 +68,32 @@ def test_bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, p
     refuse(kind, name, *parts, of=lambda: analyze(tmp_path / name))
 
 
+ROWS = [b"%d,%d,%d" % (i, i * 7 % 64, i % 3) for i in range(3000)]
+LATE_FAULTS: dict[str, tuple[bytes, dict[int, bytes]]] = {
+    "open quote before the objective": (b"lr,seed,loss", {2500: b'1,2,"3'}),
+    "open quote in a column that is not read": (b"lr,loss,remark", {2500: b'1,2,"3'}),
+    "open quote in the middle": (b"lr,loss,remark", {2500: b'1,"2,3', 2501: b"1" * (1 << 18)}),
+    "not UTF-8": (b"lr,kind,loss", {2500: b"1,\xe9,3"}),
+}
+
+
+@pytest.mark.parametrize("peek", [1 << 13, 1 << 25], ids=["below the first rows", "among the first rows"])
+@pytest.mark.parametrize("case", list(LATE_FAULTS))
+def test_a_streamed_file_is_refused_as_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, peek: int
+) -> None:
+    header, faults = LATE_FAULTS[case]
+    monkeypatch.setattr("pedanova.sources.scans.batches.CSV_PEEK", peek)
+    (tmp_path / "t.csv").write_bytes(b"\n".join([header, *(faults.get(i, row) for i, row in enumerate(ROWS))]))
+    params = ["lr", "kind"] if b"kind" in header else ["lr"]
+
+    def said(*, stream: bool) -> str:
+        scan = pedanova.Scan(stream=stream, threads=1)
+        return refuse(FormatError, of=lambda: pedanova.analyze(tmp_path / "t.csv", "loss", params=params, scan=scan))
+
+    assert said(stream=True) == said(stream=False)
+
+
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".feather"])
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.7, 0.99])
 def test_truncated_files(tmp_path: Path, suffix: str, part: float) -> None:

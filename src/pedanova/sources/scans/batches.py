@@ -18,7 +18,16 @@ from pedanova.errors import DataError, FormatError, PedanovaError
 from pedanova.sources.scans.objects import ObjectFile, retried, without_secrets
 from pedanova.sources.tables.files import check_errno, is_stream
 from pedanova.sources.tables.frames import engine_errors, read_frame
-from pedanova.sources.tables.text import MISSING, arrow_conversion, arrow_parsing, layout_of, parse_text
+from pedanova.sources.tables.text import (
+    MISSING,
+    arrow_conversion,
+    arrow_parsing,
+    check_closed,
+    check_rows,
+    check_texts,
+    layout_of,
+    parse_text,
+)
 
 ROWS = 1 << 20  # rows of a batch: enough to be fast, few enough for any machine
 VALUES = 1 << 24  # values of a batch if there are many columns
@@ -85,7 +94,7 @@ def read_batches(
     delimiter: str | None = None,
 ) -> Iterator[Records]:
     """Yield the columns `names` of a file in batches of rows; `types` are the types of a CSV file's columns."""
-    with complaints(file, kind):
+    with complaints(file, kind, delimiter):
         for batch in _batches(file, kind, list(names), groups, types or {}, delimiter):
             if batch.num_rows:
                 yield read_frame(batch)
@@ -132,7 +141,18 @@ def _batches(
         every = (reader.get_batch(i) for i in range(reader.num_record_batches)) if counted else iter(reader)
         yield from (batch.select(names) for batch in every)
     else:
-        yield from _gathered(_open_csv(file, delimiter, names, {name: types[name] for name in names if name in types}))
+        yield from _csv_batches(file, names, types, delimiter)
+
+
+def _csv_batches(file: Path, names: list[str], types: Mapping[str, Any], delimiter: str | None) -> Iterator[Any]:
+    """Also read the last column, because a quote that is never closed puts the rest of the file into its last cell."""
+    last = layout_of(file, delimiter).names[-1]
+    known = {name: types[name] for name in names if name in types}
+    table = None
+    for table in _gathered(_open_csv(file, delimiter, dict.fromkeys([*names, last]), {last: "string"} | known)):
+        yield table.select(names)
+    if table is not None:
+        check_closed(file, table[last][-1].as_py())
 
 
 def _gathered(batches: Iterable[Any]) -> Iterator[Any]:
@@ -190,13 +210,14 @@ def open_ipc(file: Path, names: Sequence[str] = ()) -> Any:
 
 def csv_types(file: Path, kind: str, delimiter: str | None) -> dict[str, Any]:
     """The types of the columns of a CSV file, by its first rows; only columns with a value have one."""
-    with complaints(file, kind):
+    with complaints(file, kind, delimiter):
         schema = _open_csv(file, delimiter, layout_of(file, delimiter).names, {}, block=CSV_PEEK).schema
+        check_texts(file, schema.types)
     return {field.name: field.type for field in schema if str(field.type) != "null"}
 
 
 def _open_csv(
-    file: Path, delimiter: str | None, names: Sequence[str], types: Mapping[str, Any], *, block: int = CSV_BLOCK
+    file: Path, delimiter: str | None, names: Iterable[str], types: Mapping[str, Any], *, block: int = CSV_BLOCK
 ) -> Any:
     from pyarrow import csv
 
@@ -284,7 +305,7 @@ def run_plan(plan: Any, names: Sequence[str]) -> Iterator[Records]:
 
 
 @contextmanager
-def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
+def complaints(file: Path | ObjectFile, kind: str, delimiter: str | None = None) -> Iterator[None]:
     """A context manager that shortens errors in reading a file to one line with the file's name."""
     import pyarrow as pa
 
@@ -301,4 +322,6 @@ def complaints(file: Path | ObjectFile, kind: str) -> Iterator[None]:
             words = words.removeprefix(f"{file}: ")
             raise FormatError(f"{file} cannot be read: {words}; check the address and your permissions") from None
         check_errno(error)
+        if kind in ("CSV", "TSV") and isinstance(error, pa.ArrowException):
+            check_rows(Path(str(file)), delimiter)
         raise FormatError(f"{file} is not a readable {kind} file: {words}; write it again") from None

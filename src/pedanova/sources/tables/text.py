@@ -65,6 +65,14 @@ def first_bytes(file: Path, size: int) -> bytes:
     return b""
 
 
+def _last_bytes(file: Path) -> bytes:
+    if is_packed(file):
+        return read_bytes(file)
+    with file.open("rb") as source:
+        source.seek(max(0, file.stat().st_size - BLOCK))
+        return source.read()
+
+
 def read_bytes(file: Path) -> bytes:
     if not is_packed(file):
         return file.read_bytes()
@@ -256,8 +264,12 @@ def _without_headers(records: Records) -> Records:
 def _check_closed(file: Path, records: Records) -> None:
     """Raise an error if a quote is never closed, so that the last cell contains the rest of the file."""
     column = records.columns[next(reversed(list(records.columns)))]
-    last = column.value_at(-1) if len(column) and not column.absent()[-1] else None
-    if isinstance(last, str) and "\n" in last and not read_bytes(file).rstrip().endswith(b'"'):
+    check_closed(file, column.value_at(-1) if len(column) and not column.absent()[-1] else None)
+
+
+def check_closed(file: Path, last: object) -> None:
+    """The same, given the last cell of the last column."""
+    if isinstance(last, str) and "\n" in last and not _last_bytes(file).rstrip().endswith(b'"'):
         raise FormatError(f"{file}: the quote before {shown(last)} is never closed; close it or remove it")
 
 
@@ -309,13 +321,8 @@ def _is_data(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
 
 def read_text(file: Path) -> str:
     """The content of a file as text; if a line is not UTF-8, the error message contains its line number."""
-    data = read_bytes(file)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        what = f"line {line} holds byte 0x{data[error.start]:02x}, which is not UTF-8"
-        raise FormatError(f"{file}: {what}; save the file as UTF-8") from None
+    with in_utf8(file):
+        return read_bytes(file).decode("utf-8-sig")
 
 
 @contextmanager
@@ -323,8 +330,19 @@ def in_utf8(file: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        read_text(file)  # raises an error that names the line
+        check_utf8(file)
         raise
+
+
+def check_utf8(file: Path) -> None:
+    """Raise an error that names the first line that is not UTF-8, if there is one."""
+    with io.BytesIO(read_bytes(file)) if is_packed(file) else file.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                what = f"line {number} holds byte 0x{line[error.start]:02x}, which is not UTF-8"
+                raise FormatError(f"{file}: {what}; save the file as UTF-8") from None
 
 
 def _by_arrow(file: Path, layout: Layout) -> Records:
@@ -364,10 +382,15 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
     except pa.ArrowException:
         # Python's reader is slower, but accepts lines of any length and names the faulty one.
         return _by_python(file, layout)
-    if any(pa.types.is_binary(column.type) for column in columns.values()):  # pyarrow's type for text that is not UTF-8
-        read_text(file)
+    check_texts(file, [column.type for column in columns.values()])
     table = pa.table({name: columns[name] for name in layout.names})
     return replace(read_frame(table), notes=(*_on_comments(comments), *notes))
+
+
+def check_texts(file: Path, types: Iterable[Any]) -> None:
+    """Raise an error if a column has pyarrow's type for text that is not UTF-8."""
+    if any(str(own) == "binary" for own in types):
+        check_utf8(file)
 
 
 def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
@@ -419,8 +442,15 @@ def arrow_conversion(**options: Any) -> Any:
 
 
 def _by_python(file: Path, layout: Layout) -> Records:
-    with in_utf8(file), open_text(file) as lines:
-        rows, places, comments = _rows_of(lines, file, layout)
+    rows: list[list[str]] = []
+    places: list[int] = []
+    comments = 0
+    for place, row in _rows_of(file, layout):
+        if len(row) != len(layout.names) and is_comment(row[0]):
+            comments += 1
+        else:
+            rows.append(row)
+            places.append(place)
     header, notes = list(layout.names), list(_on_comments(comments))
     if {len(row) for row in rows} - {len(header)}:
         header, more = evened(rows, places, header, file, layout.delimiter)
@@ -430,24 +460,27 @@ def _by_python(file: Path, layout: Layout) -> Records:
     return Records(table, tuple(notes))
 
 
-def _rows_of(lines: TextIO, file: Path, layout: Layout) -> tuple[list[list[str]], list[int], int]:
-    """The rows below the header, the last line number of each row, and the number of skipped comments."""
-    rows: list[list[str]] = []
-    places: list[int] = []
-    comments = 0
-    reader = csv.reader(islice(lines, layout.above, None), delimiter=layout.delimiter)
-    try:
-        if not layout.in_comment:
-            next(reader, None)
-        for row in reader:
-            if row and len(row) != len(layout.names) and is_comment(row[0]):
-                comments += 1
-            elif row:
-                rows.append(row)
-                places.append(layout.above + reader.line_num)
-    except csv.Error as error:
-        raise FormatError(f"{file}: line {layout.above + reader.line_num}: {error}") from None
-    return rows, places, comments
+def _rows_of(file: Path, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The rows below the header that are not empty, each with the number of its last line."""
+    place = layout.above
+    with in_utf8(file), open_text(file) as lines:
+        reader = csv.reader(islice(lines, layout.above, None), delimiter=layout.delimiter)
+        try:
+            if not layout.in_comment:
+                next(reader, None)
+            for row in reader:
+                place = layout.above + reader.line_num
+                if row:
+                    yield place, row
+        except csv.Error as error:
+            remedy = "close its quotes or shorten its fields"
+            raise FormatError(f"{file}: the row that begins in line {place + 1}: {error}; {remedy}") from None
+
+
+def check_rows(file: Path, delimiter: str | None) -> None:
+    """Raise the error that Python's reader would raise for a file that pyarrow cannot read, if there is one."""
+    for _ in _rows_of(file, layout_of(file, delimiter)):
+        pass
 
 
 def evened(
