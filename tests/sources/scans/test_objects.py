@@ -7,6 +7,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from pyarrow import table as arrow_table
 
 import pedanova as pa
 from helpers import nasty
+from helpers.common import refuse
 from helpers.object_store import KEYS, Road, bad_road, environment, s3_server, upload
+from helpers.servers import free_port
 from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError
 from pedanova.sources.scans import objects
 from pedanova.sources.scans.scan import scan_of
@@ -183,6 +186,28 @@ def test_a_web_server_gives_the_tallies_of_its_files(web: str, files: Path, monk
         with pytest.raises(PedanovaError, match=name) as error:
             pa.analyze(f"{web}/{name}?{secret}", "loss")
         assert "very-secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_a_web_server_that_gives_no_answer_is_no_missing_file(name: str) -> None:
+    refuse(PedanovaError, name, "cannot be reached", of=lambda: pa.analyze(f"http://127.0.0.1:{free_port()}/{name}"))
+
+    class Refusing(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(int(self.path[1:4]))
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for status, words in ((404, "does not exist"), (403, "status 403")):
+            place = f"http://127.0.0.1:{server.server_port}/{status}-{name}?key=very-secret"
+            assert "secret" not in refuse(PedanovaError, name, words, of=lambda place=place: pa.analyze(place))
+        server.shutdown()
 
 
 def test_addresses_that_are_no_tables() -> None:

@@ -26,6 +26,7 @@ STORES = ("s3", "gs", "gcs", "az", "abfs", "abfss", "hf")
 CHECKSUMS = "AWS_RESPONSE_CHECKSUM_VALIDATION"  # an option of AWS's own libraries
 FINAL = ("ACCESS_DENIED", "NO_SUCH", "NOT_FOUND", "INVALID_ACCESS_KEY", "SIGNATURE")  # a retry does not help
 FOREIGN = ("aiohttp", "fsspec", "huggingface_hub", "httpx", "requests")  # libraries whose errors have no common type
+GONE = (404, 410)  # statuses of a web server that has no such file
 TRIES = 3  # attempts, in addition to those of the store's library
 PAUSE = 0.25  # seconds after the first failure, doubled after each further one
 MOST_BYTES = 1 << 30  # bytes of a file that is downloaded as a whole
@@ -55,6 +56,7 @@ class ObjectFile:
         with plain_words(self.url):
             info = retried(lambda: filesystem.get_file_info(path))
         if info.type.name != "File":
+            check_answer(filesystem, path)
             raise FileNotFoundError(f"{self} does not exist; check the address")
         if info.size is None:
             raise OSError(f"{self} cannot be read in parts, because the server does not report its size; download it")
@@ -249,6 +251,21 @@ def web_system(scheme: str) -> Any:
     except ImportError as error:
         lacking = "huggingface_hub" if scheme == "hf" else "'pedanova[web]'"
         raise MissingLibraryError(f"{scheme}:// cannot be read: {error}; pip install {lacking}") from None
+
+
+def check_answer(filesystem: Any, url: str) -> None:
+    """Raise an error if a web server cannot be reached or refuses to answer; fsspec reports both as a missing file."""
+    try:
+        if hasattr(filesystem, "handler"):
+            filesystem.handler.fs.info(url)
+    except FileNotFoundError as error:
+        cause, status = error.__cause__, getattr(error.__cause__, "status", None)
+        if isinstance(cause, OSError) and not isinstance(cause, FileNotFoundError):
+            why = "the server cannot be reached; check the address and your network"
+            raise OSError(f"{shown_address(url)}: {why}") from None
+        if status not in (None, *GONE):
+            why = f"the server answers with status {status}; check the address and your permissions"
+            raise OSError(f"{shown_address(url)}: {why}") from None
 
 
 def retried(read: Callable[[], Read]) -> Read:
