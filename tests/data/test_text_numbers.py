@@ -184,3 +184,11 @@ def test_durations_as_timedelta_writes_them_are_seconds() -> None:
     assert numbers is not None
     assert numbers.values.tolist() == [709.0, 3723.5, 93600.0]
     assert as_numbers(as_column("x", ["09:12:00", "14:30:00"])) is None  # times of day
+
+
+def test_a_word_among_many_numbers_rules_out_all_formats_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a column took half a minute, because most formats read all its numbers before they reached the word."""
+    read, texts = Form.read, list[str]()
+    monkeypatch.setattr(Form, "read", lambda form, text: texts.append(text) or read(form, text))
+    assert every_form([*(f"{i / 7:.6f}" for i in range(2_000)), "auto"]) == ()
+    assert len(texts) < 400

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -318,7 +319,6 @@ GAP_WORDS = frozenset(
     ("", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>", "-", "--", "?")
 )  # in a column of numbers, in upper or lower case
 # Like pyarrow: no underscores, no digits of other scripts.
-WHOLE = re.compile(r"[+-]?[0-9]+")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,15}")
 REAL = re.compile(r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([ ,'_\u00a0\u202f][0-9]{3})+(\.[0-9]+)?")
@@ -390,10 +390,10 @@ def _read_amounts(text: str, units: Mapping[str, float]) -> Number | None:
 
 
 def read_plain(text: str) -> Number | None:
-    if WHOLE.fullmatch(text) or HEXADECIMAL.fullmatch(text):
-        number = int(text, 16 if "x" in text.lower() else 10) if len(text) < 400 else math.inf
+    if REAL.fullmatch(text):
+        number = int(text) if len(text) < 400 and text.lstrip("+-").isdigit() else math.inf
         return number if -(2**63) <= number < 2**63 else float(text)
-    return float(text) if REAL.fullmatch(text) else None
+    return int(text, 16) if HEXADECIMAL.fullmatch(text) else None
 
 
 def _read_comma(text: str) -> Number | None:
@@ -433,7 +433,10 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     own += [Form("clock")] if any(":" in text for text in few) else []
     own += [Form(name) for name, known in FAMILIES.items() if units and units.keys() <= known.keys()]
     forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled", "wrapped")), *own]
-    return tuple(form for form in forms if reads_all(form, few) and reads_all(form, texts))
+    forms = [form for form in forms if reads_all(form, few)]
+    # Every format is tried on these texts first, because most formats read all plain numbers.
+    odd = list(islice((text for text in texts if read_plain(text.strip()) is None), PEEK)) if forms else []
+    return tuple(form for form in forms if reads_all(form, odd) and reads_all(form, texts))
 
 
 def reads_all(form: Form, labels: Sequence[Label]) -> bool:
