@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.data.column import as_column, equals_any
+from pedanova.data.column import as_column, encode, equals_any, values_in
 
 
 def hits(values: object, *wanted: object) -> list[bool]:
@@ -76,3 +76,12 @@ def test_kinds(values: list[object], wanted: tuple[object, ...], expected: list[
 def test_whole_numbers_are_exact(values: list[int], wanted: int) -> None:
     column = np.array(values, dtype=np.int64)
     assert hits(column, wanted) == [value == wanted for value in values]
+
+
+def test_texts_have_the_same_codes_alone_and_beside_numbers() -> None:
+    texts = ["b", None, "", "Z", "é", "a", "b", "10", "9"]
+    alone, beside = encode("x", texts), encode("x", [*texts, 0.5])
+    assert alone.labels == tuple(label for label in beside.labels or () if label != 0.5)
+    assert values_in(alone) == values_in(beside)[:-1] == texts
+    assert alone.values.dtype == beside.values.dtype
+    assert encode("x", [None]).labels == encode("x", []).labels == ()

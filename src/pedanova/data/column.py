@@ -154,6 +154,10 @@ def _from_objects(name: str, rows: list[object]) -> Column:
 def encode(name: str, plain: Iterable[object]) -> Column:
     """Make a column of integer codes; labels are in alphabetical order, and None is a missing value."""
     rows = [str(v) if isinstance(v, float) and math.isinf(v) else v for v in plain]
+    if set(map(type, rows)) <= {str, type(None)}:  # the most common case, in a fraction of the time
+        texts = sorted({*rows} - {None})  # type: ignore[type-var]
+        places = {None: MISSING_CODE} | {text: i for i, text in enumerate(texts)}
+        return Column(name, np.fromiter(map(places.__getitem__, rows), np.int32, len(rows)), tuple(texts))  # type: ignore[arg-type]
     # The type is part of the key, so that True, 1 and '1' are three different labels.
     keys = {(type(value).__name__, value): str(value) for value in rows if value is not None}
     ordered = sorted(keys, key=lambda key: (keys[key], key[0]))
