@@ -116,11 +116,8 @@ def test_the_first_line_names_what_may_be_no_parameter_and_where_the_space_is_fr
     file.write_text("depth,kind,acc,patience\n" + "\n".join(rows) + "\n")
     code, out, _ = run("analyze", str(file), "--objective", "acc")
     first = first_lines(out)
-    assert (
-        code,
-        "patience might not be a parameter (--roles says why); if it is a result, leave it out with --exclude patience"
-        in first,
-    ) == (0, True)
+    words = "patience might not be a parameter (--roles says why); --params selects the columns to use"
+    assert (code, words in first) == (0, True)
     _, roles, _ = run("analyze", str(file), "--objective", "acc", "--roles")
     assert "perhaps a result: its column stands between columns of results" in " ".join(roles.split())
     code, _, error = run("analyze", str(file), "--objective", "acc", "--exclude", "depth,kind")
@@ -238,3 +235,13 @@ def test_every_dropped_row_is_counted_in_the_first_line(run: Run, tmp_path: Path
     file = tmp_path / "runs.csv"
     file.write_text("lr,loss\n" + "\n".join(f"{i / 7},{'' if i == 5 else i * 7 % 40}" for i in range(60)))
     assert "59 of 60 rows" in first_lines(run(file, "--objective", "loss")[1])
+
+
+def test_json_has_the_direction_of_each_objective(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("lr,acc,loss\n" + "\n".join(f"{i / 7},{i * 7 % 40},{i * 11 % 40}" for i in range(40)) + "\n")
+    options = "--objective", "acc,loss", "--direction", "max,min", "--format", "json"
+    code, out, err = run("analyze", str(file), *options)
+    assert code == 0, err
+    answer = json.loads(out)
+    assert (answer["objective"], answer["direction"]) == (["acc", "loss"], ["maximize", "minimize"])

@@ -64,6 +64,7 @@ def test_no_column_can_be_the_objective(columns: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "columns",
     [
+        {"recall": A, "qps": B},  # a trade-off
         {"flow": A, "flow_std": B, "std_error": B},  # nothing shows the direction of the flow
         {"drop": A, "in_dist": B},
         {"final_mass": A, "max_conservation_error": B},

@@ -201,7 +201,10 @@ def answer(
         return 0
     data: dict[str, Any] = {}
     if a is not None:
+        goals = () if a.data.observations is None else a.data.observations.goals
         data |= {"objective": a.objective, "direction": a.direction, "rows": len(a), "dropped": a.data.dropped}
+        if len(goals) > 1:
+            data |= {"objective": [goal.name for goal in goals], "direction": [goal.direction for goal in goals]}
     command = BY_COMMAND[options.command]
     roles = getattr(options, "roles", False)
     data |= {} if roles else {name: one for entry in command.json for name, one in [member(result, entry, options)]}

@@ -61,7 +61,9 @@ SOME_ROWS = 1_000  # rows that are looked at
 ODD = 0.3  # most of the cells of an objective that may have to be mended
 OTHER = 0.05  # the least probability of a column that is proposed as the objective
 LEAST_CERTAINTY = 0.01  # below it, a score says no more
-ROLE_CLUES = ("all certain", "least certain", "none doubtful", "none untypical")
+ROLE_CLUES = ("all certain", "least certain", "none doubtful", "none untypical", "usual")
+TRADED = {"recall", "gap"}  # results that are often one side of a trade-off
+MANY_WORDS = 10  # a parameter has seldom more different words; names of what was solved often have
 
 
 def looked_at(columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -217,7 +219,7 @@ def right_clues(
             "log odds": _log_odds(choices[objective]),
             "clear word": float(clear),
             "no cost": float(word not in COSTS),
-            "no unclear word": float(word not in UNCLEAR - {"error", "score"}),
+            "no unclear word": float(word not in (UNCLEAR | TRADED) - {"error", "score"}),
             "no result that cannot be used": float(not any(map(_is_clear, columns.keys() - choices))),
         },
         "direction": {"clear word": float(clear), "shown": float(directed)},
@@ -225,7 +227,7 @@ def right_clues(
     blocks = guess_blocks(columns, [objective])
     names = [name for name in columns if name not in (objective, *blocks)]
     if described or marked(names) or len(names) > MOST_COMPARED:
-        return clues | {"roles": dict.fromkeys(ROLE_CLUES, 0.0)}
+        return clues | {"roles": dict.fromkeys(ROLE_CLUES, 0.0) | {"usual": 1.0}}
     known = by_rules(names, columns, [objective], list(columns))
     varied = [name for name in names if known.values[name].varies]
     seen = clues_of(known, varied)
@@ -235,13 +237,22 @@ def right_clues(
         certain.append(log(max(LEAST_CERTAINTY, taken if role.is_setting else 1 - taken)))
     doubtful = sum(known.roles[name].doubt is not None for name in varied)
     strange = sum(one["nothing suggests another role"] for one in seen.values())
-    found = max(-5.0, sum(certain)), min(certain), -min(doubtful, 2), -min(strange, 3)
+    taken_as = {name: known.values[name] for name in varied if known.roles[name].is_setting}
+    many = any(len(one.texts) > MANY_WORDS or (one.has_own and one.rises) for one in taken_as.values())
+    typical = any(seen[name]["typical name"] for name in taken_as if name in seen)
+    usual = (typical or len(taken_as) > 1) and not many and not Values.of(columns[objective]).mostly_one
+    found = max(-5.0, sum(certain)), min(certain), -min(doubtful, 2), -min(strange, 3), float(usual)
     return clues | {"roles": dict(zip(ROLE_CLUES, found, strict=True))}
 
 
 def probability(clues: Mapping[str, Mapping[str, float]]) -> float:
-    """The probability that objective, direction and every parameter are right; 0 if nothing shows the direction."""
-    if not clues["direction"]["shown"]:
+    """The probability that objective, direction and every parameter are right.
+
+    It is 0 if nothing shows the direction, or if the table is unusual: with a single parameter without a typical name,
+    with a parameter of many words or one that rises from row to row, or with an objective that is mostly the same, the
+    rows may be no trials.
+    """
+    if not (clues["direction"]["shown"] and clues["roles"]["usual"]):
         return 0.0
     return prod(score(f"right {part}", some) for part, some in clues.items())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -54,12 +53,12 @@ def rows_in_words(data: TrialData) -> str:
 
 
 def doubts_in_words(data: TrialData) -> str:
-    """Name the columns that might not be parameters, and the option that excludes them; empty if there are none."""
+    """Name the columns that might not be parameters, and the option that selects others; empty if there are none."""
     notes, parameters = data.notes, len(data.space)
     names = list(dict.fromkeys(note.subject for note in notes if note.kind == "roles" and note.severity == "warning"))
     if not names:
         return ""
-    parameter, them = ("a parameter", "it") if len(names) == 1 else ("parameters", "them")
+    parameter = "a parameter" if len(names) == 1 else "parameters"
     why = "(--roles says why)"
     others = [name for name in data.tallies if name not in names and np.count_nonzero(data.tallies[name].by_cell) > 1]
     if not others:
@@ -68,9 +67,7 @@ def doubts_in_words(data: TrialData) -> str:
     if 3 * len(names) > parameters and len(names) > 2:  # a list of the others would be a guess about most columns
         doubtful = f"{len(names)} of {parameters} columns might not be parameters: {listed(names, most=MOST_NAMED)}"
         return f"{doubtful} {why}; name the parameters in --params"
-    result = "it is a result" if len(names) == 1 else "they are results"
-    remedy = f"if {result}, leave {them} out with --exclude {shlex.quote(','.join(names))}"
-    return f"{listed(names, most=MOST_NAMED)} might not be {parameter} {why}; {remedy}"
+    return f"{listed(names, most=MOST_NAMED)} might not be {parameter} {why}; --params selects the columns to use"
 
 
 def left_out_in_words(data: TrialData) -> str:
