@@ -240,7 +240,18 @@ def test_every_dropped_row_is_counted_in_the_first_line(run: Run, tmp_path: Path
 def test_json_has_the_direction_of_each_objective(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "runs.csv"
     file.write_text("lr,acc,loss\n" + "\n".join(f"{i / 7},{i * 7 % 40},{i * 11 % 40}" for i in range(40)) + "\n")
-    options = "--objective", "acc,loss", "--direction", "max,min", "--format", "json"
+    options = (
+        "--objective",
+        "acc",
+        "--objective",
+        "loss",
+        "--direction",
+        "max",
+        "--direction",
+        "min",
+        "--format",
+        "json",
+    )
     code, out, err = run("analyze", str(file), *options)
     assert code == 0, err
     answer = json.loads(out)

@@ -238,10 +238,13 @@ def right_clues(
     doubtful = sum(known.roles[name].doubt is not None for name in varied)
     strange = sum(one["nothing suggests another role"] for one in seen.values())
     taken_as = {name: known.values[name] for name in varied if known.roles[name].is_setting}
-    many = any(len(one.texts) > MANY_WORDS or (one.has_own and one.rises) for one in taken_as.values())
-    typical = any(seen[name]["typical name"] for name in taken_as if name in seen)
-    usual = (typical or len(taken_as) > 1) and not many and not Values.of(columns[objective]).mostly_one
-    found = max(-5.0, sum(certain)), min(certain), -min(doubtful, 2), -min(strange, 3), float(usual)
+    named = {name for name in taken_as if name in seen and seen[name]["typical name"]}
+    many = any(
+        len(one.texts) > MANY_WORDS or (one.has_own and one.rises and name not in named)
+        for name, one in taken_as.items()
+    )
+    usual = (named or len(taken_as) > 1) and not many and not Values.of(columns[objective]).mostly_one
+    found = max(-5.0, sum(certain)), min(certain), -min(doubtful, 2), -min(strange, 3), float(bool(usual))
     return clues | {"roles": dict(zip(ROLE_CLUES, found, strict=True))}
 
 
@@ -249,8 +252,8 @@ def probability(clues: Mapping[str, Mapping[str, float]]) -> float:
     """The probability that objective, direction and every parameter are right.
 
     It is 0 if nothing shows the direction, or if the table is unusual: with a single parameter without a typical name,
-    with a parameter of many words or one that rises from row to row, or with an objective that is mostly the same, the
-    rows may be no trials.
+    with a parameter of many words or an untypical one that rises from row to row, or with an objective that is mostly
+    the same, the rows may be no trials.
     """
     if not (clues["direction"]["shown"] and clues["roles"]["usual"]):
         return 0.0
