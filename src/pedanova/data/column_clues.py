@@ -64,7 +64,7 @@ PLACES = re.compile(
     re.IGNORECASE,
 )
 SEED_NAMES = re.compile(
-    r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner)?_?fold(_?(id|idx|index|no|number))?"
+    r"^((.*[_./ ])?(seed|random_state|rng_state)([_./ ]?\d+)?|(cv|outer|inner|nr)?_?fold(_?(id|idx|index|no|number))?"
     r"|((n|num)_)?(rep|repeat|repetition|replicate|replication)s?|(n|num)_(seeds|folds|runs))$",
     re.IGNORECASE,
 )

@@ -218,3 +218,15 @@ ODD = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size
 @given(st.dictionaries(st.sampled_from(["mean_test_score", "mean_test_x", "params", "param_a", "iter"]), st.lists(ODD)))
 def test_any_results(results: dict[str, list[Any]]) -> None:
     tolerate(lambda: pedanova.analyze({"params": [], "mean_test_score": []} | results, scan=pedanova.Scan(threads=1)))
+
+
+def test_a_column_of_a_parameter_that_the_dicts_do_not_have_is_a_parameter() -> None:
+    rows = [(c, k) for c in (1, 10, 100) for k in (2, 5, 10)] * 4
+    table = {
+        "mean_fit_time": [0.1] * 36,
+        "params": [{"C": c} for c, _ in rows],
+        "param_C": [c for c, _ in rows],
+        "mean_test_score": [(i * 7 % 36) / 40 for i in range(36)],
+        "param_k": [k for _, k in rows],
+    }
+    assert set(pedanova.analyze(table).space) == {"C", "k"}

@@ -108,12 +108,16 @@ def _trial(
 def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]:
     """The parameters of each candidate, from the dicts in `params` or from the columns `param_*`.
 
-    A text column that the user added, such as `model`, is also a parameter if its values repeat.
+    A text column that the user added, such as `model`, is also a parameter if its values repeat, and so is each
+    column `param_*` that `params` does not have.
     """
     added = {name: values for name, values in cells.items() if not OWN.match(name) and _repeat(values)}
     own = [as_dict(cell) for cell in cells.get("params", ())]
     if own and all(row is not None for row in own):
-        beside = [{name: values[row] for name, values in added.items()} for row in range(rows)]
+        within = {name for row in own for name in row or ()}
+        outside = {name.removeprefix(PARAM): values for name, values in cells.items() if name.startswith(PARAM)}
+        added |= {name: values for name, values in outside.items() if name not in within}
+        beside = [{name: _plain(values[row]) for name, values in added.items()} for row in range(rows)]
         plain = [{name: _plain(value) for name, value in (row or {}).items()} for row in own]
         return [words | row for words, row in zip(beside, plain, strict=True)]
     own_cells = {name.removeprefix(PARAM): cells[name] for name in cells if name.startswith(PARAM) or name in added}
