@@ -102,6 +102,7 @@ def test_completion_of_other_results(a: pa.Analysis) -> None:
         "drawings",
         "drawn",
         "edges",
+        "failed_in",
         "good",
         "missing_region",
         "missing_target",

@@ -21,7 +21,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import NanPolicy
 from pedanova.data.regions import LEAST_TARGET, Direction, Region, RowSet, cut_at, rank_of, sign_of
 from pedanova.errors import Arg, QueryError
-from pedanova.space.grid import EXTRA_CELLS, Grid, crowd, even_groups, grid_of
+from pedanova.space.grid import EXTRA_CELLS, Grid, even_groups, grid_of, uneven
 from pedanova.space.parameters import Space, children_of
 
 FEW_ROWS = 20  # a target smaller than this gives rough numbers
@@ -137,17 +137,17 @@ class Contrast:
         )
         return replace(self, target=target, region=target + rest, repeats=1.0)
 
-    def evened(self, *, everywhere: bool) -> Contrast:
-        """The counts in fewer cells with equally many region rows: if rows crowd in a small part, or `everywhere`.
+    def evened(self) -> Contrast:
+        """The counts in fewer cells with equally many region rows, if these rows are spread unevenly.
 
         A kernel that is as wide everywhere blurs rows that crowd, and elsewhere cells have too few rows to correct for
         chance. Both happen inside a region. A share does not depend on the scale of the parameter.
         """
-        crowded = (
-            block.smoothable and (everywhere or crowd(self.grid.prior[block.cells], self.region[block.cells]))
-            for block in self.grid.blocks
+        rows = self.independent()[1]
+        spread = (
+            block.smoothable and uneven(self.grid.prior[block.cells], rows[block.cells]) for block in self.grid.blocks
         )
-        if self.grid.labels is not None or not any(crowded):  # a label is a cell
+        if self.grid.labels is not None or not any(spread):  # a label is a cell
             return self
         groups = [
             even_groups(self.region[block.cells]) if block.smoothable else np.arange(len(block))

@@ -6,6 +6,7 @@ after a crash. It also guesses the direction from the rows if the name of the ob
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -493,9 +494,10 @@ def direction_by_rows(
             return "minimize", f"{which} have the lowest values"
     if any(name.startswith("params_") for name in columns):  # written by Optuna
         numbers = columns["number"].values if "number" in columns else np.arange(len(values))
-        enough = numbers.dtype.kind in "iu" and np.count_nonzero(usable) >= LEAST_DRIFTING
+        count = int(np.count_nonzero(usable))
+        enough = numbers.dtype.kind in "iu" and count >= LEAST_DRIFTING
         trend = rank_correlation(numbers[usable], values[usable]) if enough else 0.0
-        if abs(trend) * np.sqrt(np.count_nonzero(usable) - 1) > LEAST_DRIFT:
+        if enough and abs(trend) * math.sqrt(count - 1) > LEAST_DRIFT:
             way: Direction = "maximize" if trend > 0 else "minimize"
             return way, f"it {'rises' if trend > 0 else 'falls'} from trial to trial (rank correlation {trend:.2f})"
     before, after = values[usable][:-1], values[usable][1:]

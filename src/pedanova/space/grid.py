@@ -19,6 +19,7 @@ MAX_CELLS = 1001
 FEW_CELLS = 12  # a parameter with at most this many cells is never smoothed
 EXTRA_CELLS = 2  # for missing values and values outside the space
 SMALL_PARTS, CROWDED = 20, 5.0  # rows crowd if one of so many equal parts has so many times its rows
+UNEVEN = 0.1  # the divergence from the prior from which cells are merged until they have equally many rows
 EVEN_CELLS, FEWEST_EVEN = 2.0, 50  # cells of equally many rows: this many times √rows, and at least so many
 ROUNDING = 2.0**-23  # the largest relative error of a bound that was stored as float32
 
@@ -193,6 +194,23 @@ def crowd(prior: Reals, rows: NDArray[Any]) -> bool:
         return False
     parts = np.bincount(quantile_groups(prior, SMALL_PARTS), weights=rows)
     return bool(parts.max() * SMALL_PARTS > CROWDED * rows.sum())
+
+
+def uneven(prior: Reals, rows: Reals) -> bool:
+    """Whether rows are clearly distributed differently than draws from the prior.
+
+    Their Pearson divergence over `SMALL_PARTS` equal parts, less what chance adds, is above `UNEVEN` and above three
+    standard deviations of chance.
+    """
+    if len(rows) <= FEW_CELLS or not rows.any():
+        return False
+    parts = quantile_groups(prior, SMALL_PARTS)
+    drawn, expected = (np.bincount(parts, weights=one, minlength=SMALL_PARTS) for one in (rows, prior))
+    expected *= drawn.sum() / expected.sum()
+    used = expected > 0.0
+    chance = int(used.sum()) - 1
+    beyond = float(((drawn - expected)[used] ** 2 / expected[used]).sum()) - chance
+    return beyond > max(UNEVEN * float(drawn.sum()), 3.0 * math.sqrt(2.0 * chance))
 
 
 def even_groups(rows: NDArray[Any]) -> NDArray[np.int64]:

@@ -437,8 +437,8 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
         return advise(rows, None, 0.0)
     known, lately = model.objective(seed), lately_improved(model.few)
     if known is not None:
-        better, distance = may_improve(model, known, success_of(data), seed)
-        return advise(rows, min(better, lately), distance)
+        better, expected, distance = may_improve(model, known, success_of(data), seed)
+        return advise(rows, max(min(better, lately), expected), distance)
     finite = model.few.signed[np.isfinite(model.few.signed)]
     typical = float(np.median(finite) - finite.min()) if len(finite) else 0.0
     return advise(rows, lately if np.isfinite(lately) else None, typical)
@@ -464,8 +464,12 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
     return str(advice) if advice.settled else ""
 
 
-def may_improve(model: RowModel, known: KnownObjective, success: Success | None, seed: int) -> tuple[float, float]:
-    """How much further trials may improve the best value, and the distance between the best and a typical value.
+def may_improve(
+    model: RowModel, known: KnownObjective, success: Success | None, seed: int
+) -> tuple[float, float, float]:
+    """How much further trials may improve the best value, what the best of them is expected to gain, and a distance.
+
+    The distance is that between the best and a typical value.
 
     Twenty trials of a good sampler are simulated by those with the best predictions among those that probably succeed,
     `SIMULATED` trials near the best trials, and as many anywhere. A trial that fails improves nothing. The improvement
@@ -483,5 +487,5 @@ def may_improve(model: RowModel, known: KnownObjective, success: Success | None,
     if success is not None:
         results[rng.random(results.shape) >= success.chance(later)] = np.inf
     better = best - results.min(axis=1)
-    usual = float(np.median(known.middle(points)))
-    return max(0.0, float(np.quantile(better, 0.95))), max(0.0, usual - best)
+    usual, likeliest = float(np.median(known.middle(points))), float(known.middle(likely[:1])[0])
+    return max(0.0, float(np.quantile(better, 0.95))), best - likeliest, max(0.0, usual - best)

@@ -412,12 +412,11 @@ def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
 
 
 def counted_cells(query: ResolvedQuestion, contrasts: Sequence[Contrast]) -> Sequence[Contrast]:
-    """The contrasts as they are counted: in cells with equally many rows inside a region, and where rows crowd."""
+    """The contrasts as they are counted: with equally many rows in each cell where they are spread unevenly."""
     how = query.question
     if how.smoothing != "auto" or how.baseline != "region":
         return contrasts
-    inside = int(contrasts[0].region.sum()) < query.count
-    return [contrast.evened(everywhere=inside) for contrast in contrasts]
+    return [contrast.evened() for contrast in contrasts]
 
 
 def p_values_for(query: ResolvedQuestion) -> PValues | None:
