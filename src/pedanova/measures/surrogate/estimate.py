@@ -158,8 +158,8 @@ class ResolvedQuestion:
 
     @property
     def foreign(self) -> bool:
-        """Whether the quantiles of target or region were computed from other rows, not from these."""
-        return not self.data.levels.own and self.by_quantile
+        """Whether quantiles of target or region are not those of the rows at hand: of a sample, or of added tables."""
+        return self.by_quantile and (self.model is None or not self.data.levels.own)
 
     def spans(self, ranks: ObjectiveRanks, *, of_space: bool = False) -> tuple[RankRange, RankRange] | None:
         """Target and region as ranges of ranks of the objective; None if one of them is not such a range."""
