@@ -524,13 +524,19 @@ def by_pieces(contrast: Contrast, sizes: tuple[int, int], pieces: Sequence[Piece
 
 
 def importance_row(
-    name: str, sizes: tuple[int, int], share: float, value: float, activity: float = 0.0, width: float = 0.0
+    name: str,
+    sizes: tuple[int, int],
+    share: float,
+    value: float,
+    activity: float = 0.0,
+    width: float = 0.0,
+    part: float | None = None,
 ) -> Importance:
     """The importance of a parameter with the divergence `value` + `activity`, still without a ratio.
 
-    `sizes` has the number of target rows and of region rows.
+    `sizes` has the number of target rows and of region rows; `part` is their ratio, unless a model gives another one.
     """
-    part, divergence = sizes[0] / sizes[1], value + activity
+    part, divergence = sizes[0] / sizes[1] if part is None else part, value + activity
     odds = part / (1.0 - part)
     return Importance(
         name=name,

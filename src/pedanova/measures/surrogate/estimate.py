@@ -25,6 +25,7 @@ from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import (
     Importance,
     Importances,
+    importance_row,
     is_even,
     measure,
     measure_all,
@@ -512,25 +513,9 @@ def modelled_row(
     name: str, rows: tuple[int, int], part: float, share: float, activity: float, active_share: float
 ) -> Importance:
     """The importance of one parameter by a model, without its ratio; `part` is the fraction of points in the target."""
-    odds = part / (1.0 - part)
-    floored = max(0.0, share)
-    whole = max(floored, active_share) if activity > 0 else floored
-    divergence = whole / odds
-    return Importance(
-        name=name,
-        ratio=0.0,
-        share=share,
-        raw_share=whole,
-        divergence=divergence,
-        variance=part**2 * divergence,
-        n_target=rows[0],
-        n_region=rows[1],
-        bandwidth=0.0,
-        value=divergence * (1.0 - activity),
-        activity=divergence * activity,
-        value_share=whole * (1.0 - activity),
-        activity_share=whole * activity,
-    )
+    whole = max(0.0, share, active_share) if activity > 0 else max(0.0, share)
+    divergence = whole * (1.0 - part) / part
+    return importance_row(name, rows, share, divergence * (1.0 - activity), divergence * activity, part=part)
 
 
 # --- answers -------------------------------------------------------------------------------------------
