@@ -224,7 +224,7 @@ def design_columns(grid: Grid, places: Places) -> tuple[Reals, Reals]:
             columns += _indicators(places, seen)
         elif len(seen) > 1:
             loud, quiet = _waves(places, there, LOUD, (1.0,) * FASTEST if len(seen) > FEWEST_FINE else ())
-            columns, fine = columns + loud, fine + quiet
+            columns, fine = [*columns, loud], [*fine, quiet]
     empty = np.zeros((len(places), 0))
     return np.column_stack([empty, *columns]), np.column_stack([empty, *fine])
 
@@ -234,17 +234,17 @@ def _indicators(codes: NDArray[np.generic], values: NDArray[np.generic]) -> list
     return [(mask - mask.mean()) / np.sqrt(mask.sum() + FEW) for mask in masks if 0 < mask.sum() < len(codes)]
 
 
-def _waves(places: Places, there: Mask, *weights: Sequence[float]) -> list[list[Reals]]:
-    """Regression columns of an ordered parameter, for each list of weights: cosines of the mid-ranks of its values."""
+def _waves(places: Places, there: Mask, *weights: Sequence[float]) -> list[Reals]:
+    """(rows, columns) For each list of weights: cosines of the mid-ranks of the values of an ordered parameter."""
     codes, rows = codes_of(places[there])
-    values = waves(rows, min(max(map(len, weights)), len(rows) - 1))[codes].T
-    values = values - values.mean(axis=1, keepdims=True)
+    values = waves(rows, min(max(map(len, weights)), len(rows) - 1))[codes]
+    values -= values.mean(axis=0)
     result = []
     for own in weights:
-        columns = np.zeros((min(len(own), len(values)), len(places)))
-        loud = np.sqrt(np.array(own[: len(columns)]) / (len(codes) + FEW))
-        columns[:, there] = values[: len(columns)] * loud[:, None]
-        result.append(list(columns))
+        columns = np.zeros((len(places), min(len(own), values.shape[1])))
+        width = columns.shape[1]
+        columns[there] = values[:, :width] * np.sqrt(np.array(own[:width]) / (len(codes) + FEW))
+        result.append(columns)
     return result
 
 

@@ -38,7 +38,7 @@ from pedanova.measures.importance import (
 )
 from pedanova.measures.inference import Sureness, infer, with_sureness
 from pedanova.measures.question import Question
-from pedanova.measures.smoothing import Smoothing, bandwidth, smoothed_away
+from pedanova.measures.smoothing import Smoothing, smoothed_away, width_in
 from pedanova.measures.surrogate.fit import FittedModel
 from pedanova.measures.surrogate.posterior import ObjectiveRanks, PosteriorSamples, RankRange
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, PValues, RowModel
@@ -389,7 +389,7 @@ def unseen_part(contrast: Contrast, smoothing: Smoothing) -> tuple[float, float]
     rows, unseen = float(region.sum()), np.zeros(2)
     for block in blocks_of(contrast.grid):
         inside, outside = target[block.cells], region[block.cells]
-        width = float(bandwidth(smoothing, inside, block, region=outside))
+        width = width_in(block, smoothing, inside, outside)
         if width > 0.0 and inside.sum() > 1:
             unseen += smoothed_away(inside, outside, width)
     removed, chance = (unseen / rows).tolist()

@@ -24,7 +24,7 @@ from pedanova.space.grid import Block, Grid, Reals, relative_ranks
 from pedanova.space.parameters import Parameter, Space, Switch, parents_of
 
 Singles: TypeAlias = NDArray[np.float32]
-CellFeatures: TypeAlias = tuple[list[Singles], list[Singles]]  # columns of positions and of basis functions
+CellFeatures: TypeAlias = tuple[Singles, Singles]  # positions and basis functions, both (cells, features)
 COSINES = 4  # basis functions of an ordered parameter, with falling amplitudes
 AMPLITUDE = (2.0 / sum(j**-2 for j in range(1, COSINES + 1))) ** 0.5  # so that a parameter's basis has total variance 1
 
@@ -54,20 +54,19 @@ class FeatureLayout:
     @property
     def basis_owners(self) -> Indices:
         """(features of `basis`,) The index of the parameter that each feature belongs to."""
-        widths = [sum(feature.shape[1] for feature in basis) for _, basis in self.by_cell]
+        widths = [basis.shape[1] for _, basis in self.by_cell]
         return np.repeat(np.arange(len(widths)), widths)
-
-    def embed_cell(self, j: int, place: int) -> tuple[Singles, Singles]:
-        """The features of one cell of parameter `j`: positions and basis functions, each (features,)."""
-        position, basis = (np.concatenate([column[place] for column in part]) for part in self.by_cell[j])
-        return position, basis
 
     def embed(self, places: Places) -> Embedding:
         """The features of configurations, given as the cell of each parameter (configurations, parameters)."""
-        return Embedding(*(looked_up(columns, places) for columns in zip(*self.by_cell, strict=True)))
+        return Configured(self, places).take(slice(None))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+TOGETHER = 64  # parameters that are looked up at once
+Tables: TypeAlias = list[tuple[slice, Indices, Singles]]  # some parameters, and the features of all their cells
+
+
+@dataclass(frozen=True, eq=False)
 class Configured:
     """Configurations whose features are computed in chunks, because all at once may not fit into memory."""
 
@@ -77,26 +76,31 @@ class Configured:
     def __len__(self) -> int:
         return len(self.places)
 
+    @cached_property
+    def _tables(self) -> tuple[Tables, Tables]:
+        """The features of all cells: positions and basis functions."""
+        positions, basis = zip(*self.layout.by_cell, strict=True)
+        return stacked_features(positions), stacked_features(basis)
+
     def take(self, rows: Indices | slice) -> Embedding:
-        return self.layout.embed(self.places[rows])
+        return Embedding(*(looked_up(tables, self.places[rows]) for tables in self._tables))
 
 
-TOGETHER = 64  # parameters that are looked up at once
+def stacked_features(features: Sequence[Singles]) -> Tables:
+    """The features of neighbouring parameters with equally many features in one table, with the first line of each."""
+    tables: Tables = []
+    for _, run in groupby(enumerate(features), key=lambda item: (item[0] // TOGETHER, item[1].shape[1])):
+        columns, some = zip(*run, strict=True)
+        starts = np.cumsum([0, *(len(one) for one in some[:-1])])
+        tables.append((slice(columns[0], columns[-1] + 1), starts, np.concatenate(some)))
+    return tables
 
 
-def looked_up(columns: Sequence[Sequence[Singles]], places: Places) -> Singles:
-    """(rows, features) The features of each row, looked up by cell for several parameters at once."""
-    tables = [some[0] if len(some) == 1 else np.concatenate(some, axis=1) for some in columns]
-    result = np.empty((len(places), sum(table.shape[1] for table in tables)), dtype=np.float32)
-    first = done = 0
-    for _, run in groupby(enumerate(tables), key=lambda item: (item[0] // TOGETHER, item[1].shape[1])):
-        some = [table for _, table in run]
-        starts = np.cumsum([0, *(len(table) for table in some[:-1])])
-        cells = places[:, first : first + len(some)] + starts
-        filled = np.concatenate(some).take(cells, axis=0).reshape(len(places), len(some) * some[0].shape[1])
-        result[:, done : done + filled.shape[1]] = filled
-        first, done = first + len(some), done + filled.shape[1]
-    return result
+def looked_up(tables: Tables, places: Places) -> Singles:
+    """(rows, features) The features of each row, looked up by cell."""
+    parts = [table.take(places[:, some] + starts, axis=0) for some, starts, table in tables]
+    flat = [part.reshape(len(part), part.shape[1] * part.shape[2]) for part in parts]
+    return flat[0] if len(flat) == 1 else np.concatenate(flat, axis=1)
 
 
 def layout_of(arrangement: Arrangement, places: Places, crowded: Mapping[str, Reals]) -> FeatureLayout:
@@ -113,7 +117,7 @@ def layout_of(arrangement: Arrangement, places: Places, crowded: Mapping[str, Re
             by_cell.append(features_of(grid, crowded[name], undecided=undecided))
         else:
             by_cell.append(even_features(grid, undecided=undecided))
-    widths = [sum(feature.shape[1] for feature in positions) for positions, _ in by_cell]
+    widths = [positions.shape[1] for positions, _ in by_cell]
     return FeatureLayout(grids, tuple(by_cell), np.repeat(np.arange(len(widths)), widths))
 
 
@@ -148,7 +152,7 @@ def features_of(grid: Grid, margin: Reals | None, *, undecided: bool) -> CellFea
         categories = one_hot(block, cells)
         positions.append(unit_distance(categories))
         basis.append(centred(categories))
-    return positions, basis
+    return np.concatenate(positions, axis=1), np.concatenate(basis, axis=1)
 
 
 def positions_in(blocks: list[Block], width: int, margin: Reals | None) -> tuple[Singles, NDArray[np.bool_]]:
@@ -197,10 +201,14 @@ def rational_quadratic(one: Singles, two: Singles, weights: Reals) -> Singles:
     """(rows of one, rows of two) 1 / (1 + weighted squared distance), as one matrix product."""
     roots = np.sqrt(weights).astype(np.float32)
     here = one * roots
-    there = here if one is two else two * roots
+    own = np.einsum("ij,ij->i", here, here)
+    there, others = here, own
+    if one is not two:
+        there = two * roots
+        others = np.einsum("ij,ij->i", there, there)
     left, right = (np.ones((len(part), part.shape[1] + 2), dtype=np.float32) for part in (here, there))
-    left[:, :-2], left[:, -2] = here, np.einsum("ij,ij->i", here, here) + np.float32(1.0)
-    right[:, :-2], right[:, -1] = np.float32(-2.0) * there, np.einsum("ij,ij->i", there, there)
+    left[:, :-2], left[:, -2] = here, own + np.float32(1.0)
+    right[:, :-2], right[:, -1] = np.float32(-2.0) * there, others
     with np.errstate(invalid="ignore"):  # some BLAS kernels raise the flag on lanes that hold no number of ours
         product: Singles = left @ right.T
     return np.reciprocal(product, out=product)

@@ -188,7 +188,8 @@ class Candidates:
         k = model.arrangement.names.index(name)
         if k >= len(model.layout.grids):  # the parameter never varied
             return
-        old, new = (model.layout.embed_cell(k, int(model.arrangement.orders[k][one])) for one in (before, cell))
+        places = [int(model.arrangement.orders[k][one]) for one in (before, cell)]
+        old, new = zip(*(features[places] for features in model.layout.by_cell[k]), strict=True)
         own = model.layout.owners == k
         rows, weights = model.process.rows.positions[:, own], model.process.weights[own].astype(np.float32)
         kept = self._inverse[~some]  # usually few rows
