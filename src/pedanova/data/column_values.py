@@ -323,7 +323,7 @@ def joint_codes(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
     """Number the combinations of values in the rows: 0, 1, 2, …"""
     joint, *others = (np.unique(column, return_inverse=True)[1] for column in columns)
     for codes in others:
-        joint = np.unique(joint * (codes.max() + 1) + codes, return_inverse=True)[1]
+        joint = np.unique(joint * (codes.max(initial=-1) + 1) + codes, return_inverse=True)[1]
     return joint
 
 

@@ -20,6 +20,7 @@ from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note, Severity
 from pedanova.data.column import Column, Mask, as_column
 from pedanova.data.column_clues import ID_NAMES
+from pedanova.data.column_values import joint_codes
 from pedanova.data.objectives import Goal, follows, in_condition, rank_correlation
 from pedanova.data.options import Reading
 from pedanova.data.regions import Direction, as_mask
@@ -191,13 +192,12 @@ def _feasible_by(name: str, table: Mapping[str, Column], needed: Mask) -> Mask:
 
 def configurations(columns: Iterable[Column]) -> NDArray[np.int64]:
     """An integer for each row; rows with the same configuration have the same integer."""
-    groups: NDArray[np.int64] | None = None
-    for column in columns:
-        values = np.unique(column.values, return_inverse=True)[1].reshape(-1)
-        values = np.where(column.absent(), -1, values) + 1
-        mixed = values if groups is None else groups * (int(values.max(initial=0)) + 1) + values
-        groups = np.unique(mixed, return_inverse=True)[1].reshape(-1)
-    return groups if groups is not None else np.empty(0, dtype=np.int64)
+    pairs = [(column.values, column.absent()) for column in columns]
+    codes = [
+        np.where(absent, -1, np.unique(values, return_inverse=True)[1]) if absent.any() else values
+        for values, absent in pairs
+    ]
+    return joint_codes(codes) if codes else np.empty(0, dtype=np.int64)
 
 
 def first_rows(groups: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -108,12 +108,8 @@ def parse_band(value: Any, name: str) -> Region:
     if "part" in value:
         start, stop = (as_part(_number(end, name), name, zero=True) for end in ends)
         return Region.parse(stop, name) if not start else between(start, stop)  # type: ignore[arg-type]
-    low, high = (None if end is None else _number(end, name) for end in ends)
-    if low is None and high is None:
-        return Region.parse(1, name)
-    if low is not None and high is not None and low > high:
-        raise QueryError(f"{name}: {_brief(value)} has its low end above its high end; swap them")
-    return Region("value", low, high)
+    low, high = parse_span(name, ends)
+    return Region.parse(1, name) if low is None and high is None else Region("value", low, high)
 
 
 def band_to_json(region: Region) -> dict[str, Any]:
@@ -123,12 +119,12 @@ def band_to_json(region: Region) -> dict[str, Any]:
     return {"part": [float(region.low or 0), float(high)]}
 
 
-def parse_span(name: str, value: Any) -> Span:
+def parse_span(what: str, value: Any) -> Span:
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
-        raise QueryError(f"selection of {name}: {_brief(value)} must be [low, high]; null means no bound")
-    low, high = (None if end is None else _number(end, f"selection of {name}") for end in value)
+        raise QueryError(f"{what}: {_brief(value)} must be [low, high]; null means no bound")
+    low, high = (None if end is None else _number(end, what) for end in value)
     if low is not None and high is not None and low > high:
-        raise QueryError(f"selection of {name}: {_brief(value)} has its low end above its high end; swap them")
+        raise QueryError(f"{what}: {_brief(value)} has its low end above its high end; swap them")
     return low, high
 
 
@@ -136,7 +132,7 @@ def parse_part(name: str, part: Any, space: Space) -> Bounds:
     if name not in space:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
     if isinstance(part, dict) and set(part) == {"range"}:
-        return parse_span(name, part["range"])
+        return parse_span(f"selection of {name}", part["range"])
     if not (isinstance(part, dict) and set(part) == {"labels"} and isinstance(part["labels"], list) and part["labels"]):
         raise QueryError(f'selection of {name}: {_brief(part)} must be {{"range": [low, high]}} or {{"labels": [...]}}')
     labels = labels_by_text(space[name])
@@ -152,7 +148,7 @@ def chosen_part(name: str, rows: Any, space: Space) -> Bounds:
         raise QueryError(f"selection: {unknown_name(name, tuple(space))}")
     labels = labels_by_text(space[name])
     if not labels:
-        return parse_span(name, list(rows) if isinstance(rows, tuple) else rows)
+        return parse_span(f"selection of {name}", list(rows) if isinstance(rows, tuple) else rows)
     wanted = list(rows) if isinstance(rows, Iterable) and not isinstance(rows, str | Mapping) else [rows]
     texts = [next((text for text, label in labels.items() if is_same(label, one)), None) for one in wanted]
     for one, text in zip(wanted, texts, strict=True):

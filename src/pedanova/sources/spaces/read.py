@@ -24,7 +24,7 @@ from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceErr
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.spaces.configspace import space_from_configspace
-from pedanova.sources.spaces.described import as_choices, domain_of_law, is_law
+from pedanova.sources.spaces.described import as_choices, as_range, domain_of_law, is_law
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import (
     KINDS,
@@ -204,12 +204,8 @@ def sweep_parameter(given: Mapping[str, Any]) -> Parameter:
         return Float(math.exp(low), math.exp(high), log=True)
     if law not in (None, *LINEAR, *LOGS):
         raise SpaceError(f"distribution {law!r} has no bounds; use uniform or log_uniform_values")
-    if isinstance(low, int) and isinstance(high, int):
-        if law in (None, "int_uniform"):
-            return Int(low, high)
-        if law == "q_log_uniform_values" and given.get("q") == 1:
-            return Int(low, high, log=True)
-    return Float(float(low), float(high), log=law in LOGS)
+    steps = law in (None, "int_uniform") or (law == "q_log_uniform_values" and given.get("q") == 1)
+    return as_range(low, high, whole=steps and isinstance(low, int) and isinstance(high, int), log=law in LOGS)
 
 
 def is_tune(one: object) -> bool:
@@ -295,10 +291,7 @@ def hydra_described(name: str, given: Mapping[Any, Any]) -> Parameter:
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         raise SpaceError(f"{name}: {dict(given)!r} must contain choices, or both low and high")
     kind = str(given.get("type", given.get("integer", "")))
-    log = bool(given.get("log")) or "log" in kind
-    if kind in ("int", "True"):
-        return Int(int(low), int(high), log=log)
-    return Float(float(low), float(high), log=log)
+    return as_range(low, high, whole=kind in ("int", "True"), log=bool(given.get("log")) or "log" in kind)
 
 
 def hydra_word(text: str) -> Label:
