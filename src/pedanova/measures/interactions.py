@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import chance, interval
+from pedanova.base.digits import chance, interval, percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Printed, Table
 from pedanova.base.threads import one_thread, spread
@@ -184,20 +184,15 @@ class Interactions(Table, Mapping[Names, Interaction]):
         return {f"parameter_{i + 1}": list(column) for i, column in enumerate(names)} | known
 
     def printed(self) -> Printed:
-        joint = [self.percents("interaction", bar=True), self.percents("closed", "together", leave=1)]
+        names = self.column("pair" if self.order == 2 else "set", lambda row: " × ".join(row.names))
+        own = self.column("interaction", marked_interaction, bar="interaction")
+        together = self.percents("closed", "together", leave=1)
+        p_values = self.column("p", lambda row: chance(row.p_adjusted), leave=3)
         if self.order > 2:
-            sets = self.column("set", lambda row: " × ".join(row.names))
-            p_values = self.column("p", lambda row: f"{row.p_adjusted:.2g}" + "*" * row.significant)
-            return [sets, *joint, self.percents("additive", "by smaller sets", leave=2), p_values]
-        return [
-            self.column("pair", lambda row: f"{row.first} × {row.second}"),
-            joint[0],
-            self.column("95 % interval", lambda row: interval(row.low, row.high), leave=3),
-            joint[1],
-            self.percents("additive", "added", leave=2),
-            self.percents("redundancy", "overlap", leave=4),
-            self.column("p", lambda row: f"{'' if row.significant else '~ '}{chance(row.p_adjusted)}"),
-        ]
+            return [names, own, together, self.percents("additive", "by smaller sets", leave=2), p_values]
+        ends = self.column("95 % interval", lambda row: interval(row.low, row.high), leave=3)
+        added, overlap = self.percents("additive", "added", leave=2), self.percents("redundancy", "overlap", leave=4)
+        return [names, own, ends, together, added, overlap, p_values]
 
     def heading(self) -> str:
         sets = "pairs" if self.order == 2 else f"sets of {self.order}"
@@ -205,6 +200,11 @@ class Interactions(Table, Mapping[Names, Interaction]):
 
     def faint(self) -> frozenset[int]:
         return frozenset(i for i, row in enumerate(self.rows) if not row.significant)
+
+
+def marked_interaction(row: Interaction) -> str:
+    """The interaction as text: "~" marks one without a clear effect."""
+    return f"{'' if row.significant else '~ '}{percent(row.interaction)}"
 
 
 def as_cells(cells: object, target_rows: int, order: int = 2) -> int:

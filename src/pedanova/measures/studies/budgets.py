@@ -255,7 +255,7 @@ class Along(Table):
             TableColumn("rows", [f"{step.rows:,}" for step in self.steps]),
             *columns,
             TableColumn("Spearman", [spearman_in_words(step.agreement) for step in self.steps]),
-            TableColumn("95 % interval", [interval_in_words(step.agreement) for step in self.steps]),
+            TableColumn("95 % interval", [interval_in_words(step.agreement) for step in self.steps], leave=1),
             TableColumn("ranking", [self.verdict_in_words(step) for step in self.steps]),
         ]
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import chance
+from pedanova.base.digits import chance, percent
 from pedanova.base.notes import Note
 from pedanova.base.table import NamedTable, Printed
 from pedanova.counting.few_rows import counted_rows
@@ -284,12 +284,14 @@ class Differences(NamedTable[Difference]):
             self.percents("other", second),
             self.column("difference", marked),
             self.column("95 % interval", lambda row: ends_in_words(row.low, row.high), leave=1),
-            self.column("ratio difference", lambda row: signed_percent(row.ratio_difference)),
         ]
         if any(row.p_adjusted is not None for row in self.rows):
-            columns.insert(5, self.column("p", lambda row: "" if row.p_adjusted is None else chance(row.p_adjusted)))
+            columns.append(self.column("p", lambda row: chance(row.p_adjusted), leave=2))
+        columns.append(self.column("ratio difference", lambda row: signed_percent(row.ratio_difference), leave=3))
+        if any(row.overlap is not None for row in self.rows):
+            columns.append(self.column("in common", lambda row: percent(row.overlap), leave=4))
         if any(row.moved for row in self.rows):
-            columns.append(self.column("good values", moved_in_words))
+            columns.append(self.column("good values", moved_in_words, leave=5))
         return columns
 
     def heading(self) -> str:

@@ -236,13 +236,9 @@ def draw_interactions(result: Interactions, look: TerminalStyle) -> str:
     room = max(LEAST_LETTERS, (look.width // 2 - 3 * (result.order - 1)) // result.order)  # for a name
     names = short_names(list(dict.fromkeys(name for row in rows for name in row.names)), room)
     labels = [" × ".join(names[name] for name in row.names) for row in rows]
-    columns = [
-        TableColumn("pair" if result.order == 2 else "set", labels, "words"),
-        TableColumn("interaction", [f"{'' if row.significant else '~ '}{percent(row.interaction)}" for row in rows]),
-        bars([row.interaction for row in rows]),
-        *declared(result, rows=range(len(rows)))[2:-1],
-        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=3),
-    ]
+    named, own, *others = declared(result, rows=range(len(rows)))
+    named = replace(named, cells=labels, kind="words")
+    columns = [named, replace(own, parts=()), bars([row.interaction for row in rows]), *others]
     table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
     many = "pairs" if result.order == 2 else "sets"
     table += "" if look.alone else more_in_words(many, len(result.rows) - len(rows))
@@ -360,7 +356,7 @@ POOLED_MEANINGS = {
 DIFFERENCE_MEANINGS = {
     "difference": "importance in the first study minus importance in the second; ~ marks an unclear difference.",
     "p": "how often chance alone would give this difference, adjusted for the number of parameters (Holm).",
-    "ratios": "difference of the ratios (importance divided by the sum of all importances).",
+    "ratio difference": "difference of the ratios (importance divided by the sum of all importances).",
     "in common": "how much the densities of the target in the two studies overlap.",
 }
 
@@ -414,17 +410,8 @@ def draw_studies(pooled: Pooling, look: TerminalStyle) -> str:
 
 def draw_difference(differences: Differences, look: TerminalStyle) -> str:
     """A table of the importances in both studies, the clear differences in words, and the meaning of the columns."""
-    from pedanova.measures.studies.study_difference import signed_percent
-
-    rows = differences.rows
-    columns = [
-        name_column([row.name for row in rows], look.width),
-        *declared(differences)[1:5],
-        TableColumn("p", [chance(row.p_adjusted) for row in rows], leave=2),
-        TableColumn("ratios", [signed_percent(row.ratio_difference) for row in rows], leave=3),
-        TableColumn("in common", [percent(row.overlap) for row in rows], leave=4),
-    ]
-    table = look.table(columns, {i for i, row in enumerate(rows) if not row.significant})
+    columns = [name_column(list(differences), look.width), *declared(differences)[1:]]
+    table = look.table(columns, {i for i, row in enumerate(differences.rows) if not row.significant})
     meanings = meanings_in(columns, DIFFERENCE_MEANINGS, look.width)
     return look.titled(differences.heading(), table, differences.summary(), meanings)
 
@@ -449,21 +436,13 @@ CEILING = (
 
 def draw_along(along: Along, look: TerminalStyle) -> str:
     """Two tables: the shares at each budget, and how well each budget agrees with the full budget."""
-    from pedanova.measures.studies.budgets import interval_in_words, spearman_in_words
-
     shares, shown = draw_shares(along, look)
     words = [*in_full([row[0].name for row in along.by_parameter()], shown), SHARES]
     texts = [] if look.alone else [fill(RANKING, look.width), fill(along.summary(), look.width)]
-    steps = along.steps
-    columns = [
-        TableColumn(along.name, [short(step.budget) for step in steps], "words"),
-        TableColumn("rows", [f"{step.rows:,}" for step in steps]),
-        TableColumn("cost", [percent(along.cost(step)) for step in steps], leave=2),
-        TableColumn("first", [along.first(step) or "–" for step in steps], "words", leave=3),
-        TableColumn("Spearman", [spearman_in_words(step.agreement) for step in steps]),
-        TableColumn("95 % interval", [interval_in_words(step.agreement) for step in steps], leave=1),
-        TableColumn("ranking", [along.verdict_in_words(step) for step in steps]),
-    ]
+    cost = TableColumn("cost", [percent(along.cost(step)) for step in along.steps], leave=2)
+    first = TableColumn("first", [along.first(step) or "–" for step in along.steps], "words", leave=3)
+    printed = along.printed()
+    columns = [*printed[:2], cost, first, *printed[-3:]]
     parts = look.titled(along.heading(), shares, " ".join(words)), look.table(columns)
     return "\n\n".join([*parts, *texts])
 
