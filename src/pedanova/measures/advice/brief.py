@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -19,6 +20,7 @@ from pedanova.counting.few_rows import counted_rows
 from pedanova.data.objectives import TO_DO
 from pedanova.errors import PedanovaError
 from pedanova.measures.advice.advise import gains_of, needed_of, next_trials_of
+from pedanova.measures.advice.gains import Gains
 from pedanova.measures.advice.next_trials import in_percent
 from pedanova.measures.clear import LARGE, beats_chance, unclear
 from pedanova.measures.importance import Importances
@@ -160,25 +162,26 @@ def brief_of(data: TrialData, seed: int) -> Brief:
     """Compute all results of the brief; the line of a result that cannot be computed says why."""
     question = replace(data.widened(Question(seed=seed)), force=True)
     answer = importance_of(data, question)
-    several = data.levels.several and data.observations is not None
-    limit = middle_of_front(data) if several else None
-    options = "".join(f" --limit {shlex.quote(f'{name}={end!r}')}" for name, end in (limit or {}).items())
-    gains = (f"a.gains(limit={limit!r})", f"gains{options}") if several else CALLS["stay"]
-    lines = [
-        line("trials", lambda: contents(data)),
-        line("best", lambda: front_trials(data), ("a.trials()", "analyze"))
-        if several
-        else line("best", lambda: best_trial(data)),
-        line("expect", lambda: still_gained(data, seed, limit), gains)
-        if several
-        else line("expect", lambda: expected(data, question)),
-        line("next", lambda: next_trial(data, seed)),
-        line("fails", lambda: failing(data)),
-        line("stay", lambda: staying(data, seed, limit), gains),
-        line("matters", lambda: mattering(answer)),
-        line("where", lambda: good_values(data, answer, question)),
-        line("ranking", lambda: ranking(data, question)),
-    ]
+    front = front_of(data) if data.levels.several and data.observations is not None else []
+    calls, limit = CALLS, None
+    if front:  # the middle trial of the front limits all objectives but the first
+        limit = dict([*front[len(front) // 2]["objectives"].items()][1:])
+        options = "".join(f" --limit {shlex.quote(f'{name}={end!r}')}" for name, end in limit.items())
+        gains_call = f"a.gains(limit={limit!r})", f"gains{options}"
+        calls = CALLS | {"best": CALLS["trials"], "expect": gains_call, "stay": gains_call}
+    gains = cache(lambda: gains_of(data, None, 1.0, seed, limit))
+    said: dict[str, Callable[[], Said]] = {
+        "trials": lambda: contents(data),
+        "best": lambda: front_trials(front) if front else best_trial(data),
+        "expect": lambda: still_gained(gains(), limit) if front else expected(data, question),
+        "next": lambda: next_trial(data, seed),
+        "fails": lambda: failing(data),
+        "stay": lambda: staying(gains()),
+        "matters": lambda: mattering(answer),
+        "where": lambda: good_values(data, answer, question),
+        "ranking": lambda: ranking(data, question),
+    }
+    lines = [line(topic, one, calls[topic]) for topic, one in said.items()]
     return Brief(tuple(lines), data.objective, data.direction, data.rows)
 
 
@@ -195,13 +198,13 @@ CALLS = {
 }
 
 
-def line(topic: str, said: Callable[[], Said], call: tuple[str, str] | None = None) -> BriefLine:
+def line(topic: str, said: Callable[[], Said], call: tuple[str, str]) -> BriefLine:
     """The line of a result; if it cannot be computed, the text is the error message."""
     try:
         text, facts = said()
     except PedanovaError as error:
         text, facts = f"not known: {error}", {}
-    return BriefLine(topic, printable(" ".join(text.split())), *(call or CALLS[topic]), finite(facts))
+    return BriefLine(topic, printable(" ".join(text.split())), *call, finite(facts))
 
 
 def contents(data: TrialData) -> Said:
@@ -245,26 +248,14 @@ def front_of(data: TrialData) -> list[dict[str, Any]]:
     return sorted(front, key=lambda one: first.sign * one["objectives"][first.name])
 
 
-def front_trials(data: TrialData) -> Said:
-    front = front_of(data)
+def front_trials(front: Sequence[dict[str, Any]]) -> Said:
     trials = "; ".join(f"{listed(one['objectives'])} in {place_of(one)}" for one in front)
     return f"{len(front)} trials are on the Pareto front: {trials}", {"front": front}
 
 
-def middle_of_front(data: TrialData) -> dict[str, float]:
-    """Limits of all objectives but the first: the results of the middle trial of the front."""
-    front = front_of(data)
-    results = front[len(front) // 2]["objectives"]
-    return {name: results[name] for name in list(results)[1:]}
-
-
-def still_gained(data: TrialData, seed: int, limit: Mapping[str, float] | None) -> Said:
-    gains = gains_of(data, None, 1.0, seed, limit)
-    facts = {"objective": gains.objective, "limit": limit, **asdict(gains.total)}
-    return (
-        f"tuning improves {named(gains.objective)} by {gains.total}, compared with the best trial{gains.level}",
-        facts,
-    )
+def still_gained(gains: Gains, limit: Mapping[str, float] | None) -> Said:
+    words = f"tuning improves {named(gains.objective)} by {gains.total}, compared with the best trial{gains.level}"
+    return words, {"objective": gains.objective, "limit": limit, **asdict(gains.total)}
 
 
 def expected(data: TrialData, question: Question) -> Said:
@@ -294,8 +285,7 @@ def failing(data: TrialData) -> Said:
     return str(failures), {"failed": failures.failed, "trials": failures.trials, "where": dict(failures.where)}
 
 
-def staying(data: TrialData, seed: int, limit: Mapping[str, float] | None) -> Said:
-    gains = gains_of(data, None, 1.0, seed, limit)
+def staying(gains: Gains) -> Said:
     facts = {"safe": list(gains.safe), "loss": gains.safe_loss}
     if not gains.safe:
         return f"no parameter is clearly safe to leave at its value in the best trial{gains.level}", facts
