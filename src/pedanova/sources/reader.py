@@ -14,7 +14,7 @@ import numpy as np
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, PedanovaError
-from pedanova.sources.tables.text import first_bytes
+from pedanova.sources.tables.text import first_bytes, suffix_of
 from pedanova.sources.tables.text import read_text as read_utf8
 from pedanova.space.values import shown
 
@@ -60,7 +60,8 @@ def choose(
 
 
 def json_head(path: Path, size: int, suffixes: Sequence[str] = (".json",)) -> bytes:
-    return first_bytes(path, size) if path.suffix.lower() in suffixes else b""
+    """The first bytes of a file with one of the suffixes, which may be packed with gzip; empty for other files."""
+    return first_bytes(path, size, unpacked=True) if suffix_of(path) in suffixes else b""
 
 
 def read_json(file: Path) -> Any:

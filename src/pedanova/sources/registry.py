@@ -17,8 +17,10 @@ from pedanova.sources.logs import (
     ax,
     hydra,
     kerastuner,
+    kerneltuner,
     line_logs,
     mlflow,
+    nni,
     raytune,
     sklearn_search,
     smac,
@@ -98,6 +100,10 @@ LOGS: tuple[Kind, ...] = (
          "pedanova analyze deepcave_run/", "path", smac.fits_deepcave, smac.read_deepcave, True),
     Kind("Ax experiment", "a .json file that Ax saved: a snapshot of a client, or an experiment",
          "pedanova analyze ax_client_snapshot.json", "path", ax.fits, ax.read, True),
+    Kind("Kernel Tuner cache", "a .json or .json.gz file with the keys kernel_name, tune_params_keys and cache",
+         "pedanova analyze convolution_A100.json", "path", kerneltuner.fits, kerneltuner.read, True),
+    Kind("NNI experiment", f"the folder of an experiment, which contains {nni.FILE}; or this file",
+         "pedanova analyze ~/nni-experiments/h7zbmk0u", "database", nni.fits_tables, nni.read_database, True),
     Kind("Syne Tune experiment", "a folder with metadata.json and results.csv.zip, or a folder of such folders",
          "pedanova analyze ~/syne-tune/train-2025-05-22", "path", synetune.fits, synetune.read),
     Kind("DVC experiments", "a .json file with the output of `dvc exp show --json`",
@@ -176,10 +182,10 @@ def json_files(place: str) -> list[Path]:
 
 
 def database_at(place: str) -> str | Path | None:
-    """The URL of a database or the path of a SQLite file; None if `place` is neither."""
+    """The URL of a database or the path of a SQLite file, also in an experiment of NNI; None for other places."""
     if is_url(place):
         return place if family_of(place) else None
-    return Path(place) if is_sqlite(Path(place)) else None
+    return next(filter(is_sqlite, (Path(place), Path(place, nni.FILE))), None)
 
 
 def path_at(place: str) -> Path:
@@ -248,7 +254,7 @@ def _exists(place: Path) -> bool:
 
 def is_log(place: str) -> bool:
     path = Path(place)
-    return is_sqlite(path) or (_exists(path) and find_kind("path", path) is not None)
+    return database_at(place) is not None or (_exists(path) and find_kind("path", path) is not None)
 
 
 def is_url(text: str | os.PathLike[str]) -> bool:

@@ -24,7 +24,7 @@ from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceErr
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.spaces.configspace import space_from_configspace
-from pedanova.sources.spaces.described import as_choices, as_range, domain_of_law, is_law
+from pedanova.sources.spaces.described import as_choices, as_labels, as_range, domain_of_law, is_law
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import (
     KINDS,
@@ -127,6 +127,8 @@ def space_from_mapping(plain: Mapping[Any, Any]) -> tuple[Space, list[Note]]:
         return Space({str(name): read_distribution(one, str(name)).domain for name, one in plain.items()}), []
     if plain and all(isinstance(one, list) for one in plain.values()):  # a grid
         return Space({str(name): as_choices(one, ordered=True) for name, one in plain.items()}), []
+    if plain and all(isinstance(one, Mapping) and "_type" in one for one in plain.values()):
+        return Space({str(name): nni_domain(str(name), one) for name, one in plain.items()}), []
     if any(map(is_law, plain.values())):
         return Space({str(name): law_or_choices(str(name), one) for name, one in plain.items()}), []
     if any(map(holds_tune, plain.values())):
@@ -145,6 +147,22 @@ def law_or_choices(name: str, given: Any) -> Domain:
         return as_choices([as_label(one, name) for one in given], ordered=True)
     except (SpaceError, TypeError, ValueError) as error:
         raise SpaceError(f"{name}: {error}") from None
+
+
+def nni_domain(name: str, given: Mapping[Any, Any]) -> Domain:
+    """Convert a domain of NNI; the upper bound of `randint` is exclusive."""
+    kind, values = str(given["_type"]), given.get("_value")
+    if not isinstance(values, list) or any(isinstance(value, Mapping) for value in values):
+        raise SpaceError(f"{name}: {shown(values)} is not a list of values; nested spaces of NNI cannot be read")
+    if kind == "choice":
+        return as_choices(as_labels(values), ordered=True)
+    if kind not in ("randint", "uniform", "loguniform", "quniform", "qloguniform") or len(values) < 2:
+        raise SpaceError(f"{name}: {kind} with {shown(values)} has no bounds; use uniform, loguniform or choice")
+    low, high, step = *values[:2], values[2] if kind.startswith("q") and len(values) > 2 else None
+    if kind == "randint":
+        return as_range(int(low), int(high) - 1, whole=True)
+    whole = all(is_number(one) and float(one).is_integer() for one in (low, high, step))
+    return Distribution("int" if whole else "float", low, high, step, "log" in kind).domain
 
 
 def is_distribution(one: object) -> bool:

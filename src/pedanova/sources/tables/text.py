@@ -56,11 +56,11 @@ def suffix_of(file: PurePath) -> str:
     return (PurePath(file.stem).suffix if is_packed(file) else file.suffix).lower()
 
 
-def first_bytes(file: Path, size: int) -> bytes:
+def first_bytes(file: Path, size: int, *, unpacked: bool = False) -> bytes:
     """The first bytes of a file; empty if there is no such file, or if it cannot be read."""
-    with suppress(OSError, ValueError):  # a name that the system does not accept is a ValueError
+    with suppress(OSError, ValueError, EOFError, zlib.error):  # a name that the system does not accept is a ValueError
         if file.is_file():
-            with file.open("rb") as start:
+            with gzip.open(file) if unpacked and is_packed(file) else file.open("rb") as start:
                 return start.read(size)
     return b""
 
