@@ -117,6 +117,8 @@ LOGS: tuple[Kind, ...] = (
          tensorboard.LIGHTNING.read),
     Kind("Ultralytics runs", "a folder of runs with args.yaml (YOLOv5: hyp.yaml and opt.yaml) and results.csv",
          "pedanova analyze runs/detect", "path", ultralytics.RUNS.fits, ultralytics.RUNS.read),
+    Kind("run folders", "a folder of runs; each has a file of settings (config.json, params.yaml) and one of results",
+         "pedanova analyze runs --objective val_loss", "path", hydra.fits_runs, hydra.read_runs),
     # TensorBoard is last, because many tools also write event files
     Kind("TensorBoard runs",
          "a folder with event files (events.out.tfevents.*), in which the hparams plugin saved settings",
@@ -172,11 +174,12 @@ def is_empty(path: Path) -> bool:
 
 
 def json_files(place: str) -> list[Path]:
-    """The JSON files in a folder (at least two), or those that match a pattern; otherwise empty."""
+    """The JSON files in a folder (at least two), those with one name in its folders, or those that match a pattern."""
     path = Path(place)
     if not is_pattern(place):
-        inside = sorted(path.glob("*.json")) if _exists(path) and path.is_dir() else []
-        return inside if len(inside) > 1 else []
+        inside, below = (sorted(path.glob(mark)) if _is_folder(path) else [] for mark in ("*.json", "*/*.json"))
+        alike = below if len({file.name for file in below}) == 1 else []
+        return inside if len(inside) > 1 else alike if len(alike) > 1 else []
     hits = sorted(Path(hit) for hit in glob.glob(str(path.expanduser()), recursive=True))  # noqa: PTH207
     return hits if hits and all(hit.suffix.lower() == ".json" for hit in hits) else []
 
@@ -250,6 +253,10 @@ def _exists(place: Path) -> bool:
         return place.exists()
     except (OSError, ValueError):
         return False
+
+
+def _is_folder(place: Path) -> bool:
+    return _exists(place) and place.is_dir()
 
 
 def is_log(place: str) -> bool:

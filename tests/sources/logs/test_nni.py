@@ -63,8 +63,8 @@ def experiment(folder: Path, schema: str = NEW, params: object = None, trials: i
         event("", 0, "ADD_CUSTOMIZED", '{"parameters": {"lr": 1}}')
         for number in range(trials):
             settings = {
-                "lr": 10 ** draw.uniform(-4, -1), "units": draw.choice([16, 32, 64]), "opt": draw.choice(["adam", "sgd"]),
-                "depth": draw.randint(1, 4), "rate": draw.randrange(5) / 4,
+                "lr": 10 ** draw.uniform(-4, -1), "units": draw.choice([16, 32, 64]), "depth": draw.randint(1, 4),
+                "opt": draw.choice(["adam", "sgd"]), "rate": draw.randrange(5) / 4,
             }  # fmt: skip
             key, time, accuracy = f"t{number:02}", 60_000 * number, 1 - settings["lr"]
             event(key, time, "WAITING", json.dumps({"parameter_id": number, "parameters": settings}))

@@ -1,14 +1,17 @@
-"""Hydra and DVC, whose jobs write results to files that the user chooses.
+"""Hydra, DVC, and folders of runs without a tool, in which programs write results to files that the user chooses.
 
 For Hydra: a multirun folder, or a folder of single runs; the folder of each job contains .hydra/overrides.yaml.
-For DVC: the output of `dvc exp show --json` (version 3), saved to a file.
+For DVC: the output of `dvc exp show --json` (version 3), saved to a file. Without a tool (and for Sacred): folders with
+a file of settings, such as config.json, and files of results.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import DataError, FormatError
 from pedanova.sources.logs import trials as logs
 from pedanova.sources.reader import has, json_head, parse_yaml, read_json, read_yaml
-from pedanova.sources.tables.json_text import flatten
+from pedanova.sources.tables.json_text import flatten, read_rows
 
 OWN = ".hydra"
 EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
@@ -38,20 +41,61 @@ def read(path: Path, study: str | None) -> Records:
     for place in watched(places, "jobs"):
         with suppress(FormatError):
             overrides[place] = _overrides(place)
-    results = [logs.read_results(place) for place in overrides]
-    if not any(results):
-        words = f"{folder}: none of the {len(places):,} job folders contains a file of results"
-        remedy = f"make your program write such a file, for example with {EXAMPLE}"
-        raise DataError(f"{words} (.json, .yaml or .csv with numbers); {remedy}")
+    results, notes = _results(folder, overrides, f"{len(places):,} job")
     names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [
         logs.Trial(_settings(place, job, names), numbers, "COMPLETE" if numbers else "RUNNING", {"job": place.name})
-        for (place, job), numbers in zip(overrides.items(), logs.joined(results), strict=True)
+        for (place, job), numbers in zip(overrides.items(), results, strict=True)
     ]
-    files = sorted({file for job in results for file in job})
-    notes = [Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")]
     notes += logs.left_out(len(places) - len(overrides), "jobs have no overrides that can be read")
     return logs.tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
+
+
+def _results(folder: Path, places: Collection[Path], what: str) -> tuple[list[dict[str, object]], list[Note]]:
+    """The results in each folder, and a note on their files."""
+    results = [logs.read_results(place) for place in places]
+    if not any(results):
+        words = f"{folder}: none of the {what} folders contains a file of results"
+        remedy = f"make your program write such a file, for example with {EXAMPLE}"
+        raise DataError(f"{words} (.json, .yaml or .csv with numbers); {remedy}")
+    files = sorted({file for own in results for file in own})
+    note = Note("source", f"results are taken from {', '.join(files[:5])}{' …' if len(files) > 5 else ''}")
+    return logs.joined(results), [note]
+
+
+def fits_runs(path: Path) -> bool:
+    return logs.is_place(path, _is_run)
+
+
+def _is_run(folder: Path) -> bool:
+    if folder.name.startswith("."):
+        return False
+    files = [place for place in islice(folder.iterdir(), logs.LOOK_AT) if place.is_file()]
+    return any(map(logs.are_settings, files)) and any(map(logs.are_results, files))
+
+
+def read_runs(path: Path, study: str | None) -> Records:
+    """A table of the settings and results of each run; the roles of its columns are guessed like those of any table."""
+    folder, places = logs.runs_of(path, study, _is_run, what="run")
+    settings: dict[Path, dict[str, Any]] = {}
+    for place in watched(places, "runs"):
+        with suppress(FormatError):
+            settings[place] = _settings_in(place)
+    results, notes = _results(folder, settings, f"{len(places):,} run")
+    rows = [
+        {"run": place.name, "config": own, **numbers}
+        for (place, own), numbers in zip(settings.items(), results, strict=True)
+    ]
+    notes += logs.left_out(len(places) - len(settings), "runs have no settings that can be read")
+    return replace(read_rows(rows, str(folder)), notes=tuple(notes))
+
+
+def _settings_in(place: Path) -> dict[str, Any]:
+    """The values in all files of settings in a folder."""
+    read = {".json": read_json, ".yaml": read_yaml, ".yml": read_yaml}
+    files = (file for file in sorted(place.iterdir()) if logs.are_settings(file) and file.suffix.lower() in read)
+    plain = [read[file.suffix.lower()](file) for file in files]
+    return {name: value for own in plain if isinstance(own, dict) for name, value in own.items()}
 
 
 def _overrides(place: Path) -> dict[str, object]:

@@ -379,14 +379,24 @@ def joined(runs: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[dict[str, ob
     return [{f"{file}:{name}" if name in shared else name: value for file, name, value in run} for run in flat]
 
 
+def are_settings(file: Path) -> bool:
+    """Whether a file has the name of settings, such as config.json or train_config.yaml."""
+    stem = file.stem.lower()
+    return file.suffix.lower() in SUFFIXES and (stem.startswith(SETTINGS) or stem.endswith(SETTINGS))
+
+
+def are_results(file: Path) -> bool:
+    known = file.suffix.lower() in SUFFIXES and not are_settings(file)
+    return known and 0 < file.stat().st_size <= LARGEST
+
+
 def _files(folder: Path, depth: int) -> Iterator[Path]:
     for place in sorted(folder.iterdir()):
         if place.name.startswith(".") or place.name in PASSED_OVER:
             continue
-        known = place.suffix.lower() in SUFFIXES and not place.stem.lower().startswith(SETTINGS)
         if place.is_dir():
             yield from _files(place, depth - 1) if depth > 0 else ()
-        elif known and 0 < place.stat().st_size <= LARGEST:
+        elif are_results(place):
             yield place
 
 

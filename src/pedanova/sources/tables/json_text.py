@@ -65,9 +65,10 @@ def read_trials(files: Sequence[Path], place: str) -> Records:
     """One table from several JSON files with one or more trials each; unreadable files are left out with a note."""
     rows: list[Mapping[str, Any]] = []
     lost: list[str] = []
+    folders = len({file.stem for file in files}) == 1  # one file in the folder of each run
     for file in files:
         try:
-            rows += _trials_in(file)
+            rows += _trials_in(file, file.parent.name if folders else file.stem)
         except FormatError as error:
             lost.append(str(error))
     if not rows:
@@ -79,7 +80,7 @@ def read_trials(files: Sequence[Path], place: str) -> Records:
     return replace(records, notes=(*records.notes, *notes))
 
 
-def _trials_in(file: Path) -> list[Mapping[str, Any]]:
+def _trials_in(file: Path, name: str) -> list[Mapping[str, Any]]:
     try:
         plain = json.loads(read_text(file))
     except (ValueError, RecursionError) as error:
@@ -90,7 +91,7 @@ def _trials_in(file: Path) -> list[Mapping[str, Any]]:
             return [*rows]
     if not isinstance(plain, dict):
         raise FormatError(f"{file}: {shown(plain)} is not a trial; it must be an object")
-    return [{"file": file.stem, **plain}]
+    return [{"file": name, **plain}]
 
 
 def line_rows(file: Path, text: str) -> list[Mapping[str, Any]]:
