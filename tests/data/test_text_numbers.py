@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import pytest
 
 import pedanova as pa
 from helpers.common import COUNTS
-from pedanova.data.column import Form, as_column, as_numbers, every_form, forms_of, is_gap
+from pedanova.data.column import Form, as_column, as_numbers, every_form, forms_of, is_gap, values_in
+from pedanova.data.objectives import as_scores
+from pedanova.sources import read_records
 
 FORMS: dict[str, tuple[list[str], list[float | None], str]] = {
     "plain": (["1e-3", "0.1", "-5", "+2", "0x10"], [1e-3, 0.1, -5, 2, 16], "plain"),
@@ -179,11 +183,54 @@ def test_points_beside_decimal_commas_separate_thousands() -> None:
     assert as_numbers(as_column("x", ["0.123", "12,5"])) is None  # no thousands
 
 
-def test_durations_as_timedelta_writes_them_are_seconds() -> None:
-    numbers, _ = as_numbers(as_column("x", ["0:11:49", "1:02:03.5", "26:00:00"])) or (None, None)
-    assert numbers is not None
-    assert numbers.values.tolist() == [709.0, 3723.5, 93600.0]
-    assert as_numbers(as_column("x", ["09:12:00", "14:30:00"])) is None  # times of day
+@pytest.mark.parametrize("readers", ["pyarrow", "python"])
+@pytest.mark.parametrize(("decimal", "samples"), [(None, 1496), (",", 1496), (".", 1.496)])
+def test_points_separate_thousands_where_other_columns_have_commas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readers: str, decimal: str | None, samples: float
+) -> None:
+    """Also if the first rows have no thousands; `2.5` in a column shows that its points are decimal points."""
+    if readers == "python":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    lines = [f"{i},5;{'1.496' if i == 35 else 400 + i};{i}.5;{'' if i else '2.104'};{i}.250" for i in range(40)]
+    (tmp_path / "t.csv").write_text("lr;samples;plain;gaps;rate\n" + "\n".join(lines))
+    records = read_records(tmp_path / "t.csv", decimal=decimal)
+    table = {name: values_in(column) for name, column in records.columns.items()}
+    assert table["samples"][35] == samples
+    assert table["samples"][0] == 400
+    assert table["gaps"][:2] == [samples + (608 if samples > 2 else 0.608), None]
+    assert table["plain"][3] == 3.5
+    assert table["rate"][0] == 0.25
+    doubts = [note.subject for note in records.notes if note.kind == "doubt"]
+    assert doubts == (["samples", "gaps"] if decimal is None else [])
+
+
+def test_a_decimal_comma_that_is_given_makes_points_thousands() -> None:
+    for decimal, numbers in ((None, [1.496, 12]), (",", [1496, 12])):
+        column, _ = as_numbers(as_column("x", ["1.496", "12"]), decimal=decimal) or pytest.fail("no numbers")
+        assert column.values.tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("texts", "seconds"),
+    [
+        (["0:11:49", "1:02:03.5", "26:00:00"], [709.0, 3723.5, 93600.0]),  # str(timedelta)
+        (["1 day, 0:00:10", "2 days, 10:00:00"], [86410.0, 208800.0]),
+        (["0 days 00:04:15.123000", "1 days 02:00:00"], [255.123, 93600.0]),  # pandas
+        (["00:11:49", "00:59:00"], [709.0, 3540.0]),  # Slurm
+        (["09:12:00", "14:30:00"], None),  # times of day
+        (["00:11:49", "14:30:00"], None),
+        (["0:11:49", "1:62:00"], None),
+    ],
+)
+def test_durations_are_seconds(texts: list[str], seconds: list[float] | None) -> None:
+    numbers = as_numbers(as_column("x", texts))
+    assert (None if numbers is None else numbers[0].values.tolist()) == seconds
+
+
+def test_an_objective_is_no_time_of_day() -> None:
+    scores, _ = as_scores(as_column("x", ["00:11:49", "14:30:00"])) or pytest.fail("no numbers")
+    assert scores.values.tolist() == [709.0, 52200.0]
 
 
 def test_a_word_among_many_numbers_rules_out_all_formats_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

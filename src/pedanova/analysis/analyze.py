@@ -134,7 +134,7 @@ def count(
                 raise
             opened = data
     delimiter = delimiter if opened is data else None  # `open_table` has already split the lines into fields
-    records = read_records(opened, names=names, study=study, delimiter=delimiter)
+    records = read_records(opened, names=names, study=study, delimiter=delimiter, decimal=request.reading.decimal)
     try:
         return count_records(records, with_space_beside(records, request, data), levels)
     except DataError as error:
@@ -212,7 +212,8 @@ def _table_of(data: object, request: TableOptions, study: str | None) -> tuple[R
     from pedanova.sources import read_records
     from pedanova.sources.spaces.read import with_space_beside
 
-    records = read_records(data, study=study, delimiter=request.reading.delimiter)
+    reading = request.reading
+    records = read_records(data, study=study, delimiter=reading.delimiter, decimal=reading.decimal)
     request = with_space_beside(records, request, data)
     records, request = complete(replace(records, notes=(*records.notes, *request.notes)), request, ask=False)
     if request.objective is None:

@@ -266,7 +266,8 @@ def grouped_analyses(
     request = request_of(objective, options, scan.threads)
     check_grouped(group, request, scan)
     request = replace(request, exclude=[*(request.exclude or ()), group])
-    records = read_records(data, names=options.names, study=options.study, delimiter=request.reading.delimiter)
+    dialect = {"delimiter": request.reading.delimiter, "decimal": request.reading.decimal}
+    records = read_records(data, names=options.names, study=options.study, **dialect)
     if group not in records.columns:
         raise DataError(unknown_name(group, tuple(records.columns), what="column"))
     observed, notes = prepare(replace(records, notes=(*records.notes, *request.notes)), request)

@@ -75,7 +75,8 @@ class Watched:
             if getattr(scan, name) is not None:
                 raise QueryError(Arg(name), " cannot be used with watch; leave it out")
         self._request = request_of(objective, given, scan.threads)
-        self._follow = follow(data, study=given.study, delimiter=self._request.reading.delimiter)
+        reading = self._request.reading
+        self._follow = follow(data, study=given.study, delimiter=reading.delimiter, decimal=reading.decimal)
         self.shown, self.ordered = self._follow.shown, self._follow.ordered
         self._space: Space | None = None
         self._rows: Records | None = None  # rows that were read but not analysed yet
@@ -149,7 +150,9 @@ def best_of(analysis: Analysis) -> float | None:
     return float(sign * best) if np.isfinite(best) else None
 
 
-def follow(data: object, *, study: str | None = None, delimiter: str | None = None) -> Follow:
+def follow(
+    data: object, *, study: str | None = None, delimiter: str | None = None, decimal: str | None = None
+) -> Follow:
     """Prepare to check a path or URL repeatedly for new trials. Nothing is read before the first check.
 
     If the file or database is not available, a check raises a `PedanovaError`. The next check still finds all new
@@ -158,7 +161,7 @@ def follow(data: object, *, study: str | None = None, delimiter: str | None = No
     if not isinstance(data, str | os.PathLike):
         raise DataError(f"a {type(data).__name__} cannot be watched; give a path or the URL of a database")
     place = os.fspath(data)
-    read = partial(read_records, place, study=study, delimiter=delimiter)
+    read = partial(read_records, place, study=study, delimiter=delimiter, decimal=decimal)
     database = database_at(place)
     if database is not None:
         shown = without_password(place) if isinstance(database, str) else place

@@ -329,7 +329,8 @@ GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([ ,'_\u00a0\u202f][0-9]{3})+(\.[0-9]
 GROUP = re.compile(r"[ ,'_\u00a0\u202f]")
 DECIMAL_COMMA = re.compile(r"[+-]?([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+),[0-9]+([eE][+-]?[0-9]+)?")
 DOTS = re.compile(r"[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+")  # thousands, if the comma is the decimal separator
-CLOCK = re.compile(r"(0|[1-9][0-9]*):([0-5][0-9]):([0-5][0-9](\.[0-9]+)?)")  # of a duration; times of day begin with 09
+CLOCK = re.compile(r"(?:([0-9]+) days?,? *)?([0-9]+):([0-5][0-9]):([0-5][0-9](?:\.[0-9]+)?)")  # days, hours …
+DURATION = re.compile(r"[0-9]:|(2[4-9]|[3-9][0-9]|[0-9]{3,}):|[0-9]+ day")  # not a time of day, such as 09:30:00
 BEHIND = re.compile(r"(?P<number>.*?[0-9.])\s*(?P<unit>[a-zA-Zµμ°/²³]{1,8}|%)")
 SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 FAMILIES: dict[FormName, dict[str, float]] = {
@@ -375,8 +376,11 @@ class Form:
                 while len(plain) <= LONGEST and (inside := WRAPPED.fullmatch(plain)):
                     plain = inside[inside.lastindex or 0]
             case "clock":
-                match = CLOCK.fullmatch(plain)
-                return None if match is None else int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3])
+                match = CLOCK.fullmatch(plain[:LONGEST])
+                if match is None:
+                    return None
+                days, hours, minutes = (int(part or 0) for part in match.groups()[:3])
+                return (days * 24 + hours) * 3600 + minutes * 60 + float(match[4])
             case "time" | "bytes":
                 return _read_amounts(plain, FAMILIES[self.name])
         return read_plain(plain)
@@ -434,13 +438,18 @@ def every_form(labels: Sequence[Label]) -> tuple[Form, ...]:
     units = dict.fromkeys(match["unit"] for text in few if (match := BEHIND.fullmatch(text.strip()[:LONGEST])))
     own = [Form("unit", unit) for unit in units if unit not in SCALES and unit != "%"]
     own += [Form("deviation")] if any(DEVIATION.search(text) for text in few) else []
-    own += [Form("clock")] if any(":" in text for text in few) else []
+    own += [Form("clock")] if any(":" in text for text in few) and _are_durations(texts) else []
     own += [Form(name) for name, known in FAMILIES.items() if units and units.keys() <= known.keys()]
     forms = [PLAIN, *(Form(name) for name in ("thousands", "comma", "percent", "scaled", "wrapped")), *own]
     forms = [form for form in forms if reads_all(form, few)]
     # Every format is tried on these texts first, because most formats read all plain numbers.
     odd = list(islice((text for text in texts if read_plain(text.strip()) is None), PEEK)) if forms else []
     return tuple(form for form in forms if reads_all(form, odd) and reads_all(form, texts))
+
+
+def _are_durations(texts: Sequence[str]) -> bool:
+    """Whether some text cannot be a time of day; times of day begin with 00 to 23, but hardly all with 00."""
+    return any(map(DURATION.match, texts)) or all(text.startswith("00:") for text in texts)
 
 
 def reads_all(form: Form, labels: Sequence[Label]) -> bool:
@@ -469,7 +478,9 @@ def _number(label: Label, form: Form) -> Number | None:
 
 def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, Note] | None:
     """Convert a text column to numbers, and return a note on the format; None if some text is not a number."""
-    forms = forms_of(column.labels) if column.labels else ()
+    labels = column.labels or ()
+    points = decimal == "," and any(DOTS.fullmatch(label.strip()) for label in labels if isinstance(label, str))
+    forms = every_form(labels) if points else forms_of(labels) if labels else ()
     if not forms:  # the column has words, or no text at all
         return None
     form = next((form for form in forms if decimal == "," and form.name == "comma"), forms[0])
@@ -480,7 +491,8 @@ def as_numbers(column: Column, *, decimal: str | None = None) -> tuple[Column, N
 def note_on(column: Column, form: Form, *, unsure: bool = False) -> Note:
     if form == PLAIN:
         return Note("source", "numbers stored as text are read as numbers", subject=column.name, severity="guess")
-    text = min((text for text in _texts(column.labels or ()) if read_plain(text.strip()) is None), default="")
+    texts = _texts(column.labels or ())
+    text = min((text for text in texts if read_plain(text.strip()) != form.read(text)), default="")
     number = form.read(text)
     words = f"text is read as numbers; for example, {text!r} becomes {number if number is None else f'{number:.15g}'}"
     if not unsure:

@@ -297,7 +297,7 @@ def as_scores(
     plain = as_numbers(column, decimal=decimal)
     if plain is not None or not column.labels:
         return None if plain is None else (plain[0], [plain[1]])
-    form, words = _likeliest_form(column.labels)
+    form, words = _likeliest_form(column.labels, guessed=most_strange is not None)
     rows = np.isin(column.values, words)
     ended = np.isin(column.values, [code for code in words if state_of(column.labels[code]) not in (None, "complete")])
     strange = np.flatnonzero(rows & ~ended)
@@ -317,9 +317,10 @@ def as_scores(
     return in_form(kept, form), notes
 
 
-def _likeliest_form(labels: Sequence[Label]) -> tuple[Form, list[int]]:
+def _likeliest_form(labels: Sequence[Label], *, guessed: bool) -> tuple[Form, list[int]]:
     """The number format that can read most labels, and the indices of the labels that it cannot read."""
     forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled", "wrapped")]
+    forms += [] if guessed else [Form("clock")]  # times of day are no results
     texts = {code: label for code, label in enumerate(labels) if isinstance(label, str) and not is_gap(label)}
     no_numbers = {form: [code for code, text in texts.items() if form.read(text) is None] for form in forms}
     form = min(forms, key=lambda form: len(no_numbers[form]))

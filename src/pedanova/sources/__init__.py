@@ -24,18 +24,25 @@ from pedanova.sources.scans.scan import is_small_file, scan_of
 from pedanova.sources.tables import frames
 from pedanova.sources.tables.frames import as_names
 from pedanova.sources.tables.json_text import open_dicts, read_rows
-from pedanova.sources.tables.text import as_delimiter
+from pedanova.sources.tables.text import Dialect, as_delimiter
 
 
 def read_records(
-    data: object, *, names: Sequence[str] | None = None, study: str | None = None, delimiter: str | None = None
+    data: object,
+    *,
+    names: Sequence[str] | None = None,
+    study: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
 ) -> Records:
     """Read the columns and the metadata of any source that `analyze` accepts.
 
     Parameters
     ----------
-    data, names, study, delimiter
+    data, names, study
         As in `analyze`.
+    delimiter, decimal
+        As in `Reading`.
 
     Returns
     -------
@@ -50,16 +57,15 @@ def read_records(
     >>> records.rows, list(records.columns)[:2]
     (1000, ['learning_rate', 'alpha'])
     """
-    records = _read(data, names, study, as_delimiter(delimiter))
+    records = open_dicts(_read(data, names, study, Dialect(as_delimiter(delimiter), decimal)))
     if records.metadata != SourceMetadata():
         return records
-    records = open_dicts(records)
     return replace(records, metadata=table_metadata(tuple(records.columns)) or SourceMetadata())
 
 
-def _read(data: object, names: Sequence[str] | None, study: str | None, delimiter: str | None) -> Records:
-    if delimiter is not None and not isinstance(data, str | os.PathLike):
-        raise DataError(Arg("delimiter", delimiter), " is only for CSV files; leave it out")
+def _read(data: object, names: Sequence[str] | None, study: str | None, dialect: Dialect) -> Records:
+    if dialect.delimiter is not None and not isinstance(data, str | os.PathLike):
+        raise DataError(Arg("delimiter", dialect.delimiter), " is only for CSV files; leave it out")
     if isinstance(data, Records):
         return data
     if isinstance(data, np.ndarray):
@@ -71,8 +77,8 @@ def _read(data: object, names: Sequence[str] | None, study: str | None, delimite
     if isinstance(data, str | os.PathLike):
         place = os.fspath(data)
         if is_object(place):
-            return read_object(place, delimiter)
-        return read_place(place, study, delimiter)
+            return read_object(place, dialect)
+        return read_place(place, study, dialect)
     kind = find_kind("object", data)
     if kind is not None:
         return read_as(kind, data, study)
@@ -112,9 +118,9 @@ def open_table(data: object, stream: bool | None, *, skip: bool = False, delimit
     return scan.load(skip=skip) if len(scan.parts) > 1 or scan.lost or is_object(data) else data
 
 
-def read_object(place: str, delimiter: str | None) -> Records:
+def read_object(place: str, dialect: Dialect) -> Records:
     """Read a table in an object store or on a web server: Parquet directly, other files after a download."""
-    scan = scan_of(place, delimiter=delimiter)
+    scan = scan_of(place, delimiter=dialect.delimiter)
     if scan is not None:
         return scan.load()
     with TemporaryDirectory() as folder:
@@ -122,7 +128,7 @@ def read_object(place: str, delimiter: str | None) -> Records:
             file = ObjectFile(place).bring(Path(folder))
         except OSError as error:
             raise DataError(f"{error}") from None
-        return read_place(str(file), None, delimiter)
+        return read_place(str(file), None, dialect)
 
 
 def read_series(name: str, values: object) -> Column:

@@ -37,7 +37,7 @@ from pedanova.sources.reader import Kind, KnownTable
 from pedanova.sources.scans.scan import is_pattern
 from pedanova.sources.tables import files
 from pedanova.sources.tables.json_text import read_trials
-from pedanova.sources.tables.text import peek_header
+from pedanova.sources.tables.text import Dialect, peek_header
 from pedanova.space.values import shown
 
 TABLES = tuple(
@@ -140,12 +140,12 @@ RUN_FILES: dict[str, tuple[Test, str]] = {  # files with curves: the tool whose 
 CHART = ("__MIN", "__MAX", "__STEP")  # suffixes of columns in a chart exported by W&B
 
 
-def read_place(place: str, study: str | None, delimiter: str | None = None) -> Records:
+def read_place(place: str, study: str | None, dialect: Dialect = files.ANY) -> Records:
     """Read a database, the log of a tool, or a table; `place` is a path or a URL."""
     if place == "-":
         content = sys.stdin.buffer.read()
         name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
-        return files.read_copy(content, name, "-", delimiter)
+        return files.read_copy(content, name, "-", dialect)
     database = database_at(place)
     if database is not None:
         return read_database(database, study)
@@ -166,7 +166,7 @@ def read_place(place: str, study: str | None, delimiter: str | None = None) -> R
     if study is not None and _exists(path):
         words = f" names one of several studies, but {path} is one table; leave this option out"
         raise DataError(Arg("study", study), words)
-    return files.read_file(str(path), delimiter=delimiter)
+    return files.read_file(str(path), dialect)
 
 
 def is_empty(path: Path) -> bool:

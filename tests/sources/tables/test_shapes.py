@@ -12,6 +12,7 @@ import pytest
 
 import pedanova as pa
 from helpers.common import forty_rows, refuse
+from helpers.logs import write
 from pedanova.errors import FormatError
 from pedanova.sources import read_records
 
@@ -207,3 +208,20 @@ def test_packed_settings_are_split_in_every_reader(tmp_path: Path) -> None:
     assert list(pa.analyze(known, "loss").space) == ["lr", "depth"]  # the name says nothing new
     names = {"lr": rate, "run": [f"x{i}-lr={a},b=1" for i, a in enumerate(rate)], "loss": table["loss"]}
     assert list(pa.analyze(names, "loss").space) == ["lr"]
+
+
+@pytest.mark.parametrize("dicts", ["lr={0};depth={1}", "{{'lr': {0}, 'depth': {1}, 'act': 'relu'}}"])
+def test_dicts_in_cells_are_split_in_logs_too(tmp_path: Path, dicts: str) -> None:
+    """A parameter of MLflow and a column of W&B's export that hold a dict; keys with one value are no parameters."""
+    runs = [(0.01 * (1 + i % 7), i % 4) for i in range(40)]
+    lines = [f'run-{i},finished,2026-03-01,10,,"{dicts.format(*run)}",{run[0]}' for i, run in enumerate(runs)]
+    wandb = tmp_path / "wandb.csv"
+    wandb.write_text("Name,State,Created,Runtime,Notes,model,loss\n" + "\n".join(lines))
+    for i, run in enumerate(runs):
+        place = tmp_path / "mlruns" / "0" / f"r{i}"
+        write(place / "meta.yaml", "status: 3\n")
+        write(place / "params" / "model", dicts.format(*run))
+        write(place / "metrics" / "loss", f"1 {run[0]} 0\n")
+    for place in (wandb, tmp_path / "mlruns"):
+        assert list(pa.analyze(place, "loss").space) == ["model.lr", "model.depth"]
+        assert "columns of dicts are split into one column for each key: model" in map(str, read_records(place).notes)

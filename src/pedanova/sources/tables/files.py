@@ -26,7 +26,7 @@ from pedanova.sources.reader import choose
 from pedanova.sources.scans.objects import ObjectFile
 from pedanova.sources.tables import json_text, text
 from pedanova.sources.tables.frames import frame_cells, frame_columns, read_frame
-from pedanova.sources.tables.text import is_packed, suffix_of
+from pedanova.sources.tables.text import Dialect, is_packed, suffix_of
 
 SUFFIXES = {
     ".csv": "CSV", ".tsv": "TSV", ".txt": "TSV", ".json": "JSON", ".jsonl": "JSON lines", ".ndjson": "JSON lines",
@@ -42,6 +42,7 @@ FOREIGN = {
     ".npy": "give the array: pa.analyze(numpy.load('{0}.npy'), names=[…])",
     ".npz": "give the arrays: pa.analyze(dict(numpy.load('{0}.npz')), 'loss')",
 }
+ANY = Dialect()
 PACKED = ("CSV", "TSV", "JSON", "JSON lines")  # may be compressed with gzip
 Result = TypeVar("Result")
 
@@ -52,11 +53,11 @@ def kind_of(file: PurePath) -> str | None:
     return kind if kind in PACKED or not is_packed(file) else None
 
 
-def read_file(path: str, *, delimiter: str | None = None) -> Records:
+def read_file(path: str, dialect: Dialect = ANY) -> Records:
     file = Path(path)
     try:
         kind = check_file(file)
-        records = read_steadily(file, lambda: _read(file, kind, delimiter))
+        records = read_steadily(file, lambda: _read(file, kind, dialect))
     except PermissionError:
         raise DataError(f"{path}: no permission to read it") from None
     except OSError as error:
@@ -98,12 +99,14 @@ def check_file(file: Path) -> str:
     return kind
 
 
-def _read(file: Path, kind: str, delimiter: str | None) -> Records:
-    if delimiter is not None and kind not in ("CSV", "TSV"):
-        raise DataError(Arg("delimiter", delimiter), f" is only for CSV files, and {file} is {kind}; leave it out")
+def _read(file: Path, kind: str, dialect: Dialect) -> Records:
+    if dialect.delimiter is not None and kind not in ("CSV", "TSV"):
+        raise DataError(
+            Arg("delimiter", dialect.delimiter), f" is only for CSV files, and {file} is {kind}; leave it out"
+        )
     match kind:
         case "CSV" | "TSV":
-            return text.read_delimited(file, delimiter)
+            return text.read_delimited(file, dialect)
         case "JSON":
             return json_text.read_json_table(file)
         case "JSON lines":
@@ -259,13 +262,13 @@ def _written(cell: Any) -> str:
     return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)
 
 
-def read_copy(content: bytes, name: str, shown: str, delimiter: str | None = None) -> Records:
+def read_copy(content: bytes, name: str, shown: str, dialect: Dialect = ANY) -> Records:
     """Read a table from bytes, through a temporary file; in error messages, the file is called `shown`."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / name
         file.write_bytes(content)
         try:
-            return read_file(str(file), delimiter=delimiter)
+            return read_file(str(file), dialect)
         except PedanovaError as error:
             words = [word.replace(str(file), shown) if isinstance(word, str) else word for word in error.words]
             raise type(error)(*words) from None

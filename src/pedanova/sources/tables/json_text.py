@@ -201,26 +201,30 @@ def flatten(row: Mapping[Any, Any], prefix: str = "", depth: int = 0, *, separat
 def open_dicts(records: Records) -> Records:
     """Replace each column of dicts by one column for each key: `params` with {"lr": 0.1} becomes `params.lr`."""
     columns: dict[str, Column] = {}
-    opened = []
+    opened: dict[str, list[str]] = {}  # for each column of dicts: its keys with several values
+    settled = {*(records.metadata.space or ()), *records.metadata.aside}
     for name, column in records.columns.items():
-        inside = _opened(column)
-        clash = any(f"{name}.{key}" in records.columns for key in inside)
-        if not inside or clash or _repeats(inside, records) or len(columns) + len(inside) > MOST_COLUMNS:
+        inside = {} if name in settled else {f"{name}.{key}": values for key, values in _opened(column).items()}
+        known = not records.columns.keys().isdisjoint(inside) or _repeats(inside, f"{name}.", records)
+        if not inside or known or len(columns) + len(inside) > MOST_COLUMNS:
             columns[name] = column
             continue
-        opened.append(name)
-        columns |= {f"{name}.{key}": as_column(f"{name}.{key}", values) for key, values in inside.items()}
+        opened[name] = [key for key, values in inside.items() if len(set(map(str, values))) > 1]
+        columns |= {key: as_column(key, values) for key, values in inside.items()}
     if not opened:
         return records
-    note = Note("source", f"columns of dicts are split into one column for each key: {listed(opened)}")
-    return replace(records, columns=columns, notes=(*records.notes, note))
+    note = Note("source", f"columns of dicts are split into one column for each key: {listed(list(opened))}")
+    params = tuple(key for name in records.metadata.params for key in opened.get(name, [name]))
+    metadata = replace(records.metadata, params=params)
+    return replace(records, columns=columns, notes=(*records.notes, note), metadata=metadata)
 
 
-def _repeats(inside: Mapping[str, list[Any]], records: Records) -> bool:
-    """Whether each key is also a column of its own, with the same values."""
-    return inside.keys() <= records.columns.keys() and all(
+def _repeats(inside: Mapping[str, list[Any]], prefix: str, records: Records) -> bool:
+    """Whether each key, without the prefix, is also a column of its own, with the same values."""
+    bare = {key.removeprefix(prefix): values for key, values in inside.items()}
+    return bare.keys() <= records.columns.keys() and all(
         one is None or one == other
-        for key, values in inside.items()
+        for key, values in bare.items()
         for one, other in zip(values_in(as_column(key, values)), values_in(records.columns[key]), strict=True)
     )
 

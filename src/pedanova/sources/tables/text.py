@@ -12,17 +12,17 @@ import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import dropwhile, groupby, islice
 from pathlib import Path, PurePath
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
 from pedanova.base.notes import Note
-from pedanova.data.column import HEXADECIMAL, REAL, Column, encode, some, take, values_in
+from pedanova.data.column import HEXADECIMAL, REAL, Column, Form, encode, in_form, reads_all, some, take, values_in
 from pedanova.data.column_clues import ID_NAMES, INDEX_NAMES, REMARKS
 from pedanova.data.records import Records
 from pedanova.errors import Arg, FormatError, PedanovaError, QueryError, listed
@@ -92,6 +92,13 @@ def open_text(file: Path) -> TextIO:
     if not is_packed(file):
         return file.open(encoding="utf-8-sig", newline="")
     return io.TextIOWrapper(io.BytesIO(read_bytes(file)), encoding="utf-8-sig", newline="")
+
+
+class Dialect(NamedTuple):
+    """How a CSV file is written; None means that it is detected."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
 
 
 def as_delimiter(given: object) -> str | None:
@@ -225,11 +232,10 @@ def _cut(lines: Sequence[str], sign: str) -> list[list[str]]:
         return []
 
 
-def read_delimited(file: Path, delimiter: str | None = None) -> Records:
-    """Read a text table; if `delimiter` is None, it is detected."""
-    layout = layout_of(file, delimiter)
+def read_delimited(file: Path, dialect: Dialect) -> Records:
+    layout = layout_of(file, dialect.delimiter)
     read = _by_python if importlib.util.find_spec("pyarrow") is None else _by_arrow
-    records = _without_headers(read(file, layout))
+    records = _without_headers(read(file, layout, dialect.decimal))
     _check_closed(file, records)
     _check_upright(file, records)
     notes = [*layout.notes, *records.notes]
@@ -237,7 +243,7 @@ def read_delimited(file: Path, delimiter: str | None = None) -> Records:
     unnamed = [name for name, column in behind_index if name.startswith("Unnamed: ") and not column.absent().all()]
     if unnamed:
         notes.append(Note("doubt", f"columns with values but no name in the header: {listed(unnamed)}"))
-    if not delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # not the delimiter of the suffix
+    if not dialect.delimiter and layout.delimiter != USUAL.get(suffix_of(file), ","):  # not the delimiter of the suffix
         words = f"{file.name}: fields are separated by {layout.delimiter!r}; pass "
         notes.append(Note("source", words, Arg("delimiter", of="Reading"), " if this is wrong"))
     return replace(records, notes=tuple(notes))
@@ -345,7 +351,7 @@ def check_utf8(file: Path) -> None:
                 raise FormatError(f"{file}: {what}; save the file as UTF-8") from None
 
 
-def _by_arrow(file: Path, layout: Layout) -> Records:
+def _by_arrow(file: Path, layout: Layout, decimal: str | None = None) -> Records:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -364,7 +370,7 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
         comments = len(skipped)
         return dict(zip(names, table.columns, strict=True))
 
-    examples = _decimal_commas(file, layout)
+    examples = _decimal_commas(file, layout, decimal)
     columns: dict[str, Any] = {}
     for names in [[*examples], *([name] for name in examples)]:  # together; if that fails, one by one
         if len(columns) < len(examples):
@@ -381,10 +387,39 @@ def _by_arrow(file: Path, layout: Layout) -> Records:
         columns |= read(times, pa.string()) if times else {}
     except pa.ArrowException:
         # Python's reader is slower, but accepts lines of any length and names the faulty one.
-        return _by_python(file, layout)
+        return _by_python(file, layout, decimal)
     check_texts(file, [column.type for column in columns.values()])
-    table = pa.table({name: columns[name] for name in layout.names})
-    return replace(read_frame(table), notes=(*_on_comments(comments), *notes))
+    known = dict(read_frame(pa.table({name: columns[name] for name in layout.names})).columns)
+    if examples or decimal == ",":
+        points = [name for name in others if _may_be_thousands(known[name])]
+        texts = read_frame(pa.table(read(points, pa.string()) if points else {})).columns
+        notes += _read_thousands(known, texts, decimal)
+    return Records(known, (*_on_comments(comments), *notes))
+
+
+def _may_be_thousands(column: Column) -> bool:
+    """Whether all numbers may be whole numbers whose thousands are separated by points, such as 1.496."""
+    values = column.values[~column.absent()] if column.labels is None and column.values.dtype.kind == "f" else ()
+    return len(values) > 0 and bool(np.all((values % 1 == 0) | (np.round(values * 1000) / 1000 == values)))
+
+
+def _read_thousands(columns: dict[str, Column], texts: Mapping[str, Column], decimal: str | None) -> list[Note]:
+    """Replace columns in which all points separate thousands, as their texts show; return notes on them."""
+    notes, form = [], Form("comma")
+    for name, column in texts.items():
+        labels = column.labels or ()
+        example = next((label for label in labels if isinstance(label, str) and "." in label), None)
+        if example is None or not reads_all(form, labels):
+            continue
+        columns[name] = in_form(column, form)
+        words = f"text is read as numbers; for example, {example!r} becomes {form.read(example)}"
+        why = (
+            "; other columns have decimal commas, so points separate thousands; pass ",
+            Arg("decimal", ".", of="Reading"),
+        )
+        doubt = Note("doubt", words, *why, " if they are decimal points", subject=name)
+        notes.append(Note("source", words, subject=name, severity="guess") if decimal == "," else doubt)
+    return notes
 
 
 def check_texts(file: Path, types: Iterable[Any]) -> None:
@@ -393,9 +428,9 @@ def check_texts(file: Path, types: Iterable[Any]) -> None:
         check_utf8(file)
 
 
-def _decimal_commas(file: Path, layout: Layout) -> dict[str, str]:
+def _decimal_commas(file: Path, layout: Layout, decimal: str | None) -> dict[str, str]:
     """Columns that must be numbers with decimal commas, by the first lines, and an example of each."""
-    if layout.delimiter == ",":
+    if layout.delimiter == "," or decimal == ".":
         return {}
     with in_utf8(file), open_text(file) as text:
         lines = [*islice(iter(lambda: text.readline(LONGEST), ""), layout.above + 1, layout.above + LOOK_AT)]
@@ -441,7 +476,7 @@ def arrow_conversion(**options: Any) -> Any:
     return arrow_csv.ConvertOptions(strings_can_be_null=False, quoted_strings_can_be_null=True, **words, **options)
 
 
-def _by_python(file: Path, layout: Layout) -> Records:
+def _by_python(file: Path, layout: Layout, decimal: str | None = None) -> Records:
     rows: list[list[str]] = []
     places: list[int] = []
     comments = 0
@@ -457,6 +492,10 @@ def _by_python(file: Path, layout: Layout) -> Records:
         notes += more
     columns = [*zip(*rows, strict=True)] if rows else [() for _ in header]
     table = {name: parse_text(name, texts) for name, texts in zip(header, columns, strict=True)}
+    if decimal == "," or _decimal_commas(file, layout, decimal):
+        cells = {name: texts for name, texts in zip(header, columns, strict=True) if _may_be_thousands(table[name])}
+        texts = {name: encode(name, (text.strip() or None for text in own)) for name, own in cells.items()}
+        notes += _read_thousands(table, texts, decimal)
     return Records(table, tuple(notes))
 
 
