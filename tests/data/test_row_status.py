@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 import pedanova as pa
-from helpers.common import COUNTS
+from helpers.common import COUNTS, refuse
+from pedanova.errors import DataError, QueryError
 
 Table = dict[str, np.ndarray]
 SPACE = {"x": pa.Float(0, 1), "z": pa.Float(0, 1)}
@@ -513,3 +514,28 @@ def test_a_word_for_a_state_that_is_not_known_is_doubted() -> None:
     assert any(note.subject == "status" and note.severity == "warning" for note in notes)
     passed = pa.analyze({**table, "status": ["pass", "fail"] * 20})
     assert len(passed) == 20
+
+
+@pytest.mark.parametrize("state", ["Zustand", None])
+@pytest.mark.parametrize("words", ["abgebrochen", ["weg", " Abgebrochen "]])
+def test_words_for_failures_in_any_language(state: str | None, words: object) -> None:
+    """The column is found by these words; its other words mean that a trial is complete."""
+    ends = ["fertig", "abgebrochen", "fertig", "läuft"] * 20
+    table = {
+        "x": [i * 7 % 40 for i in range(80)],
+        "Zustand": ends,
+        "loss": [0.0 if end == "abgebrochen" else 1.0 + i for i, end in enumerate(ends)],
+    }
+    a = pa.analyze(table, "loss", reading=pa.Reading(state=state, failed_states=words))
+    assert len(a) == 60
+    assert list(a.space) == ["x"]
+    assert len(pa.analyze(table, "loss", reading=pa.Reading(failed_states=words, failed="worst"))) == 80
+    refuse(DataError, "state 'abgebrochen' is unknown", "failed_states=['abgebrochen']",
+           of=lambda: pa.analyze(table, "loss", reading=pa.Reading(state="Zustand")))  # fmt: skip
+
+
+def test_words_for_failures_that_do_not_occur() -> None:
+    table = {"x": [i * 7 % 40 for i in range(80)], "state": ["ok", "weg"] * 40, "loss": [i * 7 % 40 for i in range(80)]}
+    refuse(DataError, "failed_states=fort", "no column has such a word",
+           of=lambda: pa.analyze(table, "loss", reading=pa.Reading(failed_states=["fort"])))  # fmt: skip
+    refuse(QueryError, "failed_states=5 must be a list of words", of=lambda: pa.Reading(failed_states=5))  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ def as_argument(option: Option, value: Any) -> Any:
     """Convert an option for `analyze`: columns ['a,b'] -> ['a', 'b'], and a single objective ['loss'] -> 'loss'."""
     if not option.several or value is None:
         return value
-    if option.metavar == "COL,COL,…":
+    if option.metavar in ("COL,COL,…", "WORD,WORD,…"):
         return [] if option.name == "blocks" and value == ["none"] else split_names(value)
     return value if len(value) > 1 else value[0]
 

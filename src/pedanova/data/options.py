@@ -48,16 +48,16 @@ def as_flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def as_names(names: object, argument: str) -> list[str] | None:
+def as_names(names: object, argument: str, *, what: str = "column names") -> list[str] | None:
     """Convert one column name or several to a list; raise an error for other values."""
     if names is None or isinstance(names, str):
         return None if names is None else [names]
     result = items_of(names)
     if result is None:
-        raise QueryError(Arg(argument, names), " must be a list of column names")
+        raise QueryError(Arg(argument, names), f" must be a list of {what}")
     for name in result:
         if not isinstance(name, str):
-            raise QueryError(Arg(argument), f" holds {shown(name)}; column names are text, such as {shown(name)!r}")
+            raise QueryError(Arg(argument), f" holds {shown(name)}; {what} are text, such as {shown(name)!r}")
     return result
 
 
@@ -182,6 +182,13 @@ class Reading:
     state: object = option(
         "The column with the state of each trial (COMPLETE, FAIL, PRUNED or RUNNING).", "rows", metavar="COLUMN"
     )
+    failed_states: Iterable[str] | None = option(
+        "Words in the column of states that mean that a trial failed, such as ``abgebrochen``; all other unknown words "
+        "then mean that a trial is complete. By default, the English words of common tools are known.",
+        "rows",
+        metavar="WORD,WORD,…",
+        several=True,
+    )
     nan: NanPolicy = option(
         'Rows with a NaN objective: ``"drop"`` them (default), or count them as the ``"worst"``.',
         "rows",
@@ -209,6 +216,8 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_choices(self)
+        words = as_names(self.failed_states, "failed_states", what="words")
+        object.__setattr__(self, "failed_states", None if words is None else tuple(words))
 
     @property
     def ending(self) -> NanPolicy:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,7 +95,7 @@ def status_of_rows(
     rows = len(goals[0].values)
     status = RowStatus(np.ones(rows, dtype=bool), np.zeros(rows, dtype=bool), np.zeros(rows, dtype=np.uint8))
     if reading.state is not None:
-        states = states_of(reading.state, table, rows)
+        states = states_of(reading.state, table, rows, reading.failed_states)
         status = status.end(states == "unfinished", "unfinished", "drop", "are unfinished")
         failed = states == "failed"
         what = f"failed{_shared_score(goals, failed & status.undecided)}{_by_column(reading.state)}"
@@ -131,8 +131,13 @@ def _by_column(state: object) -> str:
     return f" (according to the column {name})" if name else ""
 
 
-def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[Any]:
-    """The state of each row (complete, failed, pruned or unfinished), recognised from the words that tools use."""
+def states_of(
+    state: object, table: Mapping[str, Column], rows: int, failures: Iterable[str] | None = None
+) -> NDArray[Any]:
+    """The state of each row (complete, failed, pruned or unfinished), recognised from the words that tools use.
+
+    `failures` are further words for failed trials; then all other unknown words mean that a trial is complete.
+    """
     if isinstance(state, str):
         if state not in table:
             raise DataError(f"state: {unknown_name(state, tuple(table), what='column')}")
@@ -143,13 +148,33 @@ def states_of(state: object, table: Mapping[str, Column], rows: int) -> NDArray[
         raise DataError(f"state has {len(column)} values but the table has {rows} rows; give one value per row")
     if column.labels is None:
         raise DataError(f"state: the column {column.name!r} must hold words such as COMPLETE, FAIL, PRUNED")
-    meanings = [state_of(label) for label in column.labels]
+    meanings = ["failed" if _is_any(label, failures) else state_of(label) for label in column.labels]
     strange = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning is None]
-    if isinstance(state, GuessedState):
+    if isinstance(state, GuessedState) or failures:
         meanings = [meaning or "complete" for meaning in meanings]
     elif strange:
-        raise DataError(f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING")
+        words = (
+            f"state {strange[0]!r} is unknown; use COMPLETE, FAIL, PRUNED or RUNNING, or if such trials failed, pass "
+        )
+        raise DataError(words, _as_failed(strange[0]))
     return np.array([*meanings, "unfinished"])[np.where(column.values < 0, len(meanings), column.values)]
+
+
+def _is_any(label: object, words: Iterable[str] | None) -> bool:
+    return str(label).strip().lower() in {word.strip().lower() for word in words or ()}
+
+
+def _as_failed(label: object) -> Arg:
+    said = f"failed_states=[{str(label)!r}]", f"--failed-states {shlex.quote(str(label))}"
+    return Arg("failed_states", label, said=said, of="Reading")
+
+
+def column_with(words: Sequence[str], table: Mapping[str, Column]) -> GuessedState:
+    """The column of states that has one of the words for failed trials."""
+    for name, column in table.items():
+        if any(_is_any(label, words) for label in column.labels or ()):
+            return GuessedState(name)
+    raise DataError(Arg("failed_states", shown=",".join(words)), ": no column has such a word; check its spelling")
 
 
 def unknown_states(column: Column) -> list[Note]:
@@ -157,9 +182,8 @@ def unknown_states(column: Column) -> list[Note]:
     strange = [str(label) for label in column.labels or () if state_of(label) is None]
     if not strange:
         return []
-    words = f"rows with an unknown state ({listed(strange, most=4)}) count as complete; to leave rows out, pass "
-    where = Arg("where", shown=f'"{in_condition(column.name)} != {strange[0]!r}"')
-    return [Note("status", words, where, subject=column.name)]
+    words = f"rows with an unknown state ({listed(strange, most=4)}) count as complete; if such trials failed, pass "
+    return [Note("status", words, _as_failed(strange[0]), subject=column.name)]
 
 
 def feasible_rows(feasible: object, table: Mapping[str, Column], rows: int, *, needed: Mask) -> Mask:

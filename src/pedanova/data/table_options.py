@@ -33,6 +33,7 @@ from pedanova.data.regions import LEAST_TARGET, Direction, RowSet, as_rows, colu
 from pedanova.data.roles import status_column
 from pedanova.data.row_status import (
     GuessedState,
+    column_with,
     direction_by_rows,
     failed_by_flag,
     last_of_runs,
@@ -222,7 +223,9 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
     settled = (*(request.params or ()), *(request.exclude or ()), *in_conditions)
     left = {name: column for name, column in records.columns.items() if name not in settled}
     state: object = request.state
-    if state is None:
+    if state is None and request.reading.failed_states:
+        state = column_with(request.reading.failed_states, left)
+    elif state is None:
         named = status_column(left, objectives_of(request))
         if named is None:
             state = failed_by_flag(left, request.objective)
@@ -281,7 +284,7 @@ def _by_rows(records: Records, request: TableOptions) -> Callable[[str], tuple[D
             return None
         state, failed = records.metadata.state if request.state is None else request.state, None
         if isinstance(state, str) and state in records.columns:
-            failed = states_of(state, records.columns, records.rows) == "failed"
+            failed = states_of(state, records.columns, records.rows, request.reading.failed_states) == "failed"
         return direction_by_rows(as_reals(column), records.columns, failed)
 
     return ask

@@ -176,6 +176,8 @@ def with_state_seen(request: TableOptions, scan: TableScan) -> TableOptions:
     settled = (*(request.params or ()), *(request.exclude or ()), *named_in(request.objective, scan.columns))
     told = [name for name in scan.columns if STATUS_NAMES.search(name) or words_of(name)[-1:] in OUTCOME_WORDS]
     names = [name for name in told if name not in settled]
+    if request.state is None and request.reading.failed_states:
+        raise QueryError(Arg("failed_states"), " also needs ", Arg("state"), " for a table that is read in parts")
     if request.state is not None or not names:
         return request
     part = scan.parts[0]
