@@ -317,7 +317,7 @@ def as_scores(
     return in_form(kept, form), notes
 
 
-def _likeliest_form(labels: Sequence[Label], *, guessed: bool) -> tuple[Form, list[int]]:
+def _likeliest_form(labels: Sequence[Label], *, guessed: bool = False) -> tuple[Form, list[int]]:
     """The number format that can read most labels, and the indices of the labels that it cannot read."""
     forms = [Form(name) for name in ("plain", "thousands", "comma", "percent", "scaled", "wrapped")]
     forms += [] if guessed else [Form("clock")]  # times of day are no results

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 from pedanova.data.records import Records, SourceMetadata
@@ -53,7 +54,8 @@ TABLES = tuple(
 )  # fmt: skip
 LOGS: tuple[Kind, ...] = (
     Kind("Excel, OpenDocument", "a spreadsheet .xlsx, .xlsm, .xlsb, .xls or .ods; --study names a sheet",
-         "pedanova analyze trials.xlsx --objective error", "path", files.is_sheet, files.read_sheet),
+         "pedanova analyze trials.xlsx --objective error", "path", files.is_sheet,
+         lambda path, study: read_copy(files.sheet_as_csv(path, study), f"{path.stem}.csv", str(path))),
     Kind("MLflow UI's runs.csv", "a .csv file or a data frame with the columns Run ID, Start Time, Source Type, Status",
          "pedanova analyze runs.csv --objective rmse", "table", mlflow.fits_export, mlflow.read_export, True),
     Kind("Ray Tune experiment",
@@ -145,7 +147,7 @@ def read_place(place: str, study: str | None, dialect: Dialect = files.ANY) -> R
     if place == "-":
         content = sys.stdin.buffer.read()
         name = "stdin.json" if content.lstrip()[:1] in (b"[", b"{") else "stdin.csv"
-        return files.read_copy(content, name, "-", dialect)
+        return read_copy(content, name, "-", dialect)
     database = database_at(place)
     if database is not None:
         return read_database(database, study)
@@ -167,6 +169,18 @@ def read_place(place: str, study: str | None, dialect: Dialect = files.ANY) -> R
         words = f" names one of several studies, but {path} is one table; leave this option out"
         raise DataError(Arg("study", study), words)
     return files.read_file(str(path), dialect)
+
+
+def read_copy(content: bytes, name: str, shown: str, dialect: Dialect = files.ANY) -> Records:
+    """Read bytes, through a temporary file; in error messages, the file is called `shown`."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, name)
+        file.write_bytes(content)
+        try:
+            return read_place(str(file), None, dialect)
+        except PedanovaError as error:
+            words = [word.replace(str(file), shown) if isinstance(word, str) else word for word in error.words]
+            raise type(error)(*words) from None
 
 
 def is_empty(path: Path) -> bool:

@@ -69,8 +69,10 @@ def _records(results: Mapping[str, Any], source: str, grid: object = None, refit
         words = f"{source}: {short!r} has {len(cells[short])} rows but {scores[0]} has {rows}"
         raise DataError(f"{words}; the numbers must be equal")
     chosen = [f"{SCORE}{refit}"] if f"{SCORE}{refit}" in scores else scores
-    settings = _settings(cells, rows)
+    nones = {} if "params" in cells else _nones(cells)
+    settings = _settings(cells | nones, rows)
     space, notes = _space(grid, settings)
+    notes += [Note("source", "empty cells are read as the value None", subject=name.removeprefix(PARAM)) for name in nones]
     if space is not None and any(name not in space for row in settings for name in row):
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]
@@ -123,6 +125,26 @@ def _settings(cells: Mapping[str, list[Any]], rows: int) -> list[dict[str, Any]]
     own_cells = {name.removeprefix(PARAM): cells[name] for name in cells if name.startswith(PARAM) or name in added}
     every = [{name: values[row] for name, values in own_cells.items()} for row in range(rows)]
     return [{name: _plain(one) for name, one in row.items() if plain_value(one) is not None} for row in every]
+
+
+def _nones(cells: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Columns with the value None, which a CSV file writes as an empty cell; such a cell may also mean "inactive".
+
+    A parameter is inactive if the rows without a value have other values of another parameter than all other rows.
+    """
+    table = {name: [*map(str, values)] for name, values in cells.items() if name.startswith(PARAM)}
+    found = {}
+    for name in table:
+        gone = [plain_value(value) is None for value in cells[name]]
+        parents = [own for other, own in table.items() if other != name and 2 * len({*own}) <= len(own)]
+        with_value, without = (
+            [{value for value, lacks in zip(own, gone, strict=True) if lacks is end} for own in parents]
+            for end in (False, True)
+        )
+        inactive = any(one.isdisjoint(two) for one, two in zip(with_value, without, strict=True))
+        if any(gone) and not all(gone) and not inactive:
+            found[name] = ["None" if lacks else value for lacks, value in zip(gone, cells[name], strict=True)]
+    return found
 
 
 def _repeat(values: list[Any]) -> bool:

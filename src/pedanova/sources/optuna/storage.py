@@ -130,7 +130,8 @@ def read_trials(database: Database, study: int, name: str) -> study_log.StudyLog
         attributes=attributes_of(database, trials),
         reports={row: (step, value) for row, step, value in sorted(_reports(database, trials, last))},
         points=partial(points_of, database.reopen, trials),
-        seconds=study_log.seconds_taken([trial[2] for trial in listing], [trial[3] for trial in listing]),
+        begin=study_log.as_moments([trial[2] for trial in listing]),
+        end=study_log.as_moments([trial[3] for trial in listing]),
     )
 
 

@@ -35,6 +35,7 @@ OF_ITS_OWN = "; rows with different ranges are counted separately"
 
 Reals = NDArray[np.float64]
 Rows = NDArray[np.int64]
+Moments = NDArray[np.datetime64]  # (trials,) NaT if a time is not known
 Key = TypeVar("Key")
 
 
@@ -78,7 +79,8 @@ class StudyLog:
     states: Sequence[str]
     values: Reals  # (trials, objectives)
     settings: Mapping[str, Setting]
-    seconds: Reals  # the duration of each trial
+    begin: Moments  # when each trial started
+    end: Moments
     metrics: Sequence[str] = ()  # names of the objectives, if the user gave some
     constraints: Sequence[Mapping[str, float]] = ()  # for each trial; empty for a study without constraints
     attributes: Mapping[str, Sequence[object]] = field(default_factory=dict)  # user attributes by name
@@ -163,7 +165,8 @@ def log_of_trials(
         attributes={key: [row.get(key) if is_plain(row.get(key)) else None for row in noted] for key in keys},
         reports={row: max(trial.reports.items()) for row, trial in enumerate(trials) if trial.reports},
         points=partial(_points, trials),
-        seconds=seconds_taken([trial.begin for trial in trials], [trial.end for trial in trials]),
+        begin=as_moments([trial.begin for trial in trials]),
+        end=as_moments([trial.end for trial in trials]),
         notes=notes,
     )
 
@@ -182,14 +185,11 @@ def _points(trials: Sequence[LoggedTrial]) -> Iterator[Point]:
         yield from ((row, step, float(value)) for step, value in trial.reports.items())
 
 
-def seconds_taken(begin: Sequence[object], end: Sequence[object]) -> Reals:
-    """The duration of each trial in seconds; NaN if its start or its end is not known."""
+def as_moments(times: Sequence[object]) -> Moments:
     try:
-        words = ([_without_zone(str(time or "NaT")) for time in times] for times in (begin, end))
-        first, last = (np.array(one, dtype="datetime64[us]") for one in words)
+        return np.array([_without_zone(str(time or "NaT")) for time in times], dtype="datetime64[us]")
     except ValueError:  # a format that Optuna does not write
-        return np.full(len(begin), np.nan)
-    return np.where(np.isnat(first) | np.isnat(last), np.nan, (last - first).astype(np.int64) / 1e6)
+        return np.full(len(times), np.datetime64("NaT", "us"))
 
 
 def _without_zone(time: str) -> str:
@@ -217,8 +217,11 @@ def as_records(log: StudyLog) -> Records:
     state = sheet.add("state", Column("state", codes.astype(np.int32), tuple(words.tolist())))
     sheet.add("number", np.arange(sheet.rows))
     feasible = add_constraints(log, sheet)
-    if not np.isnan(log.seconds).all():
-        sheet.add("duration", log.seconds)
+    if not np.isnat(log.begin).all():
+        sheet.add("datetime_start", log.begin)
+    seconds = (log.end - log.begin) / np.timedelta64(1, "s")  # NaN if a time is not known
+    if not np.isnan(seconds).all():
+        sheet.add("duration", seconds)
     for key, values in log.attributes.items():
         sheet.add(f"user_attrs_{key}", values)
     metadata = SourceMetadata(

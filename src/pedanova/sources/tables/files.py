@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path, PurePath
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from pedanova.data.column import values_in
@@ -206,8 +205,8 @@ def is_sheet(path: Path) -> bool:
     return path.suffix.lower() in SHEETS and text.first_bytes(path, 4) in SHEET_STARTS
 
 
-def read_sheet(path: Path, study: str | None) -> Records:
-    """Read the sheet with the name `study`, or the only sheet with content."""
+def sheet_as_csv(path: Path, study: str | None) -> bytes:
+    """The sheet with the name `study`, or the only sheet with content, as CSV."""
     sheets = {name: (len(rows) - 1, rows) for name, rows in _sheets(path).items() if len(rows) > 1}
     if not sheets:
         raise NoTrialsError(f"{path} has no sheet with a header and rows")
@@ -219,7 +218,7 @@ def read_sheet(path: Path, study: str | None) -> Records:
         raise FormatError(f"{path} has another table below {title!r}; copy each table to a sheet of its own")
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([_written(cell) for cell in row] for row in rows)
-    return read_copy(text.getvalue().encode(), "sheet.csv", str(path))
+    return text.getvalue().encode()
 
 
 def _is_titled(title: list[Any], names: list[Any]) -> bool:
@@ -260,15 +259,3 @@ def _written(cell: Any) -> str:
     if isinstance(cell, dt.timedelta):
         return repr(cell.total_seconds())
     return cell.isoformat() if isinstance(cell, dt.date | dt.time) else str(cell)
-
-
-def read_copy(content: bytes, name: str, shown: str, dialect: Dialect = ANY) -> Records:
-    """Read a table from bytes, through a temporary file; in error messages, the file is called `shown`."""
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / name
-        file.write_bytes(content)
-        try:
-            return read_file(str(file), dialect)
-        except PedanovaError as error:
-            words = [word.replace(str(file), shown) if isinstance(word, str) else word for word in error.words]
-            raise type(error)(*words) from None

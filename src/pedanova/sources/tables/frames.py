@@ -157,13 +157,24 @@ def read_series(name: str, series: Series) -> Column:
         return _read_whole(name, series)
     if dtype == nw.Decimal:
         return as_column(name, series.cast(nw.Float64).to_numpy())
-    if dtype.is_temporal():
+    if dtype in (nw.Date, nw.Datetime):
+        return Column(name, _as_moments(series))
+    if dtype == nw.Duration:
+        return Column(name, series.to_numpy().astype("timedelta64[ns]") / np.timedelta64(1, "s"))
+    if dtype.is_temporal():  # a time of day
         return Column(name, np.full(len(series), np.datetime64("NaT", "s")))
     if dtype in (nw.String, nw.Categorical, nw.Enum) or isinstance(dtype, nw.Enum | nw.Categorical):
         return _read_labels(name, series)
     if dtype.is_nested():
         return encode(name, (None if value is None else str(value) for value in series.to_list()))
     return as_column(name, series.to_list())
+
+
+def _as_moments(series: Series) -> NDArray[Any]:
+    """Dates as NumPy's times, in UTC if they have a time zone."""
+    if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return series.to_numpy().astype("datetime64[us]")  # type: ignore[no-any-return]
 
 
 def _read_whole(name: str, series: Series) -> Column:
