@@ -280,7 +280,7 @@ def test_spaces_with_numbers_that_no_float_holds() -> None:
     refuse(FormatError, "x:", of=lambda: pa.space_from(huge))
     sweep = {"parameters": {"x": {"min": 1, "max": 1000, "distribution": "log_uniform"}}}
     refuse(SpaceError, "x: max=1000", of=lambda: pa.space_from(sweep))
-    refuse(SpaceError, "x: low=1", of=lambda: pa.space_from({"parameters": {"x": {"min": 1, "max": 1}}}))
+    refuse(SpaceError, "x: low=2", of=lambda: pa.space_from({"parameters": {"x": {"min": 2, "max": 1}}}))
 
 
 def test_a_setting_that_the_objective_compares_explains_itself() -> None:

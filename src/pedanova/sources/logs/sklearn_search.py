@@ -72,7 +72,9 @@ def _records(results: Mapping[str, Any], source: str, grid: object = None, refit
     nones = {} if "params" in cells else _nones(cells)
     settings = _settings(cells | nones, rows)
     space, notes = _space(grid, settings)
-    notes += [Note("source", "empty cells are read as the value None", subject=name.removeprefix(PARAM)) for name in nones]
+    notes += [
+        Note("source", "empty cells are read as the value None", subject=name.removeprefix(PARAM)) for name in nones
+    ]
     if space is not None and any(name not in space for row in settings for name in row):
         space = None
     trials = [_trial(cells, row, settings[row], scores, chosen) for row in range(rows)]

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from pedanova.data.column import values_in
 from pedanova.data.records import Records
-from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError, PedanovaError
+from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError
 from pedanova.sources.reader import choose
 from pedanova.sources.scans.objects import ObjectFile
 from pedanova.sources.tables import json_text, text
