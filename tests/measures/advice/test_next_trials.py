@@ -215,6 +215,12 @@ def chance_of(trial: pa.NextTrial) -> float:
     return float(trial.reason.split(" with ")[1].removeprefix("less than ").split()[0]) / 100
 
 
+def test_the_first_proposal_has_the_same_numbers_beside_others() -> None:
+    a = pa.analyze(trials(60), "loss", space=SPACE)
+    alone, among = a.next_trials(1, "win").rows[0], a.next_trials(4, "win").rows[0]
+    assert (alone.values, alone.better, alone.predicted) == (among.values, among.better, among.predicted)
+
+
 def test_the_best_of_many_noisy_trials_is_hard_to_beat() -> None:
     """The chance is that of one new result, noise included, against the best result so far."""
     table = trials(150)

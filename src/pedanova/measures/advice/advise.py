@@ -337,8 +337,8 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     trust = skill_of(data, model, seed) if why else 1.0
     chosen = choose_next(ranking, objectives, run, candidates, goals, even=even, trust=trust, chances=chances)
     places = [place for place, *_ in chosen]
-    predicted = objectives.predict(candidates[places], rng)
-    better = objectives.chance_of_new(candidates[places], rng) * chances[places]
+    results = objectives.results_of(candidates[places], seed)
+    predicted, better = objectives.predict(results), objectives.chance_of_new(results, seed) * chances[places]
     succeeds = [None] * many if success is None else chances[places].tolist()
     rows = zip(rules.values(candidates[places]), chosen, predicted, succeeds, better.tolist(), strict=True)
     trials = [

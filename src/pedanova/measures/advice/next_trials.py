@@ -236,24 +236,31 @@ class Objectives:
         best: Reals = self.results[ranks_of(self.results) == 0]
         return best
 
-    def predict(self, settings: Settings, rng: np.random.Generator) -> list[Prediction]:
-        """For each configuration: by objective, the median result and the ends of its 95 % interval."""
-        each = []
-        for sign, model in zip(self.signs, self.models, strict=True):
-            drawn = sign * model.observe(settings, RESULTS_DRAWN, rng)
-            low, middle, high = np.sort(np.quantile(drawn, [0.025, 0.5, 0.975], axis=0), axis=0).tolist()
-            each.append(list(zip(middle, low, high, strict=True)))
-        return [dict(zip(self.names, one, strict=True)) for one in zip(*each, strict=True)]
+    def results_of(self, settings: Settings, seed: int) -> Reals:
+        """(draws, configurations, objectives) Possible results of some configurations; lower is better.
 
-    def chance_of_new(self, settings: Settings, rng: np.random.Generator) -> Reals:
+        Each configuration is drawn by itself, so its results do not depend on what else is proposed.
+        """
+        each = []
+        for one in settings[:, None]:
+            rng = np.random.default_rng([seed, 0x0B5])
+            each.append(np.stack([model.observe(one, RESULTS_DRAWN, rng) for model in self.models], axis=-1))
+        return np.concatenate(each, axis=1)
+
+    def predict(self, results: Reals) -> list[Prediction]:
+        """For each configuration: by objective, the median result and the ends of its 95 % interval."""
+        ends = np.sort(np.quantile(self.signs * results, [0.025, 0.5, 0.975], axis=0), axis=0)[[1, 0, 2]]
+        each = np.moveaxis(ends, 0, -1).tolist()
+        return [dict(zip(self.names, map(tuple, one), strict=True)) for one in each]
+
+    def chance_of_new(self, results: Reals, seed: int) -> Reals:
         """(configurations,) The probability that no trial so far is at least as good in all objectives.
 
         A model extrapolates too surely where an adaptive sampler has crowded. So the chances by the model are corrected
         by what similar chances were worth when it predicted the trials so far. The model counts as one trial of each
         replay.
         """
-        drawn = np.stack([model.observe(settings, RESULTS_DRAWN, rng) for model in self.models], axis=-1)
-        chances, (said, came) = new_in(drawn, self.front), self.replay(rng)
+        chances, (said, came) = new_in(results, self.front), self.replay(np.random.default_rng([seed, 0x3E9]))
         alike = np.exp(-0.5 * ((log_odds(chances)[:, None] - log_odds(said)) / ALIKE) ** 2)
         calibrated: Reals = (REPLAYS * chances + alike @ came) / (REPLAYS + alike.sum(axis=1))
         return calibrated
