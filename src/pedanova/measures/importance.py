@@ -23,7 +23,7 @@ from pedanova.base.table import PAINTERS, Printed, html_table
 from pedanova.base.terminal import printable, shorten, wrapped
 from pedanova.counting.contrasts import Contrast
 from pedanova.data.regions import LEAST_TARGET
-from pedanova.errors import Arg, listed
+from pedanova.errors import listed
 from pedanova.measures.clear import LARGE, beats_chance, undecided
 from pedanova.measures.distributions import LEVEL
 from pedanova.measures.question import LEAST_TO_REDUCE, Baseline
@@ -584,36 +584,6 @@ def sparse_notes(contrasts: Iterable[Contrast]) -> list[Note]:
                 words = f"{rows} in the target, too few to measure the effect of its value"
                 notes.append(Note("answer", words, subject=contrast.name))
     return notes
-
-
-def is_even(contrast: Contrast) -> bool:
-    """Whether the region's rows are nearly uniform; if so, `sampler_notes` never gives a note.
-
-    Nearly uniform means that no cell has more than 1.5 times the rows that a uniform draw would give. Suppose that the
-    target's divergence from the region is d. Then its divergence from a uniform draw is at most 1.5 · (d + 1) - 1.
-    `sampler_notes` gives a note only if this divergence is more than 2 · d + 0.5.
-    """
-    regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
-    return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
-
-
-def sampler_notes(
-    uniform: Mapping[str, float],
-    region: Mapping[str, float],
-    remedy: Arg = Arg("baseline", "region"),  # noqa: B008  # a frozen value
-    *,
-    against: str = "uniform",
-) -> list[Note]:
-    """Notes on parameters whose values the sampler chose far from uniformly."""
-    names = [name for name, divergence in uniform.items() if divergence > 2 * region[name] + 0.5]
-    if not names:
-        return []
-    if against == "region":
-        words = "the importances describe these rows, not the whole space"
-        return [Note("doubt", f"the rows are far from uniform in {listed(names, most=3)}: {words}")]
-    far = f"the rows are far from uniform in {listed(names, most=3)}: with a uniform baseline, "
-    words = "the importances also show which values the sampler preferred; "
-    return [Note("doubt", far, words, remedy, " avoids this")]
 
 
 @dataclass(frozen=True, slots=True)

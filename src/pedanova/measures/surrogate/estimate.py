@@ -26,12 +26,10 @@ from pedanova.measures.importance import (
     Importance,
     Importances,
     importance_row,
-    is_even,
     measure,
     measure_all,
     never_notes,
     ranked,
-    sampler_notes,
     sparse_notes,
     sum_notes,
     unvaried,
@@ -572,14 +570,30 @@ def sampler_check_notes(query: ResolvedQuestion, result: ShareEstimate) -> list[
         return []
     varying = [contrast for contrast in query.contrasts if contrast.varies and not is_even(contrast)]
     computed = {row.name: row.divergence for row in result.rows} if result.estimator == "counts" else {}
-    level, near = (
+    uniform, near = (
         computed
         if query.baseline == baseline and computed
         else {row.name: row.divergence for row in measure_all(varying, baseline=baseline, smoothing=question.smoothing)}
         for baseline in ("uniform", "region")
     )
+    names = [one.name for one in varying if uniform[one.name] > 2 * near[one.name] + 0.5]
+    far = f"the rows are far from uniform in {listed(names, most=3)}: "
+    if names and query.baseline == "region":
+        return [Note("doubt", f"{far}the importances describe these rows, not the whole space")]
+    words = f"{far}with a uniform baseline, the importances also show which values the sampler preferred; "
     remedy = Arg("estimator", "counts") if result.estimator == "paper" else Arg("baseline", "region")
-    return sampler_notes({c.name: level[c.name] for c in varying}, near, remedy, against=query.baseline)
+    return [Note("doubt", words, remedy, " avoids this")] if names else []
+
+
+def is_even(contrast: Contrast) -> bool:
+    """Whether the region's rows are nearly uniform, so that no note says that they are far from it.
+
+    Nearly uniform means that no cell has more than 1.5 times the rows that a uniform draw would give. Suppose that the
+    target's divergence from the region is d. Then its divergence from a uniform draw is at most 1.5 · (d + 1) - 1. A
+    note is given only if this divergence is more than 2 · d + 0.5.
+    """
+    regimes = [(contrast.region[block.cells], contrast.grid.prior[block.cells]) for block in contrast.grid.blocks]
+    return all((rows * prior.sum() <= 1.5 * rows.sum() * prior).all() for rows, prior in regimes)
 
 
 def _uneven(query: ResolvedQuestion) -> str:
