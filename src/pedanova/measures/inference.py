@@ -292,7 +292,7 @@ class LimitLaw:
             if width > 0.0:  # cells of different blocks are never mixed
                 kernel[block.cells, block.cells] = reflected_matrix(len(block), width)
         kernel[..., region == 0.0] = 0.0  # no row is ever drawn there
-        base = times(kernel, region)
+        base = product(kernel, region)
         over = single(ratio_of(1.0, np.where(base > NOTHING, base, 0.0)))
         bent = kernel.T @ (kernel * over[:, None]) if smoothed else kernel * over
         own = bent.diagonal() if smoothed else bent
@@ -302,10 +302,10 @@ class LimitLaw:
         """The moments of the share if target rows are drawn with probabilities `chances`; None for too few rows."""
         n, rows, likely = self.inside, self.rows, single(chances)
         apart = single(chances - self.region)
-        away = times(self.kernel, apart)
+        away = product(self.kernel, apart)
         steep = away * self.over
         divergence = float(away @ steep)
-        line, by_base = 2.0 * times(self.kernel.T, steep), -times(self.kernel.T, steep**2)
+        line, by_base = 2.0 * product(self.kernel.T, steep), -product(self.kernel.T, steep**2)
         free, squares, bent_line = self._traces(likely, line)
         by_region = by_base - line
         variance = self._variance_of_line(likely, line, by_region, divergence) + 2.0 * squares
@@ -320,14 +320,14 @@ class LimitLaw:
         """Whether single rows have a large effect on the share, so that the limit law is not accurate."""
         n, own = self.inside, self.own
         by_squares, by_line = float(own**2 @ likely) / n**3, 2.0 * abs(float((line * own) @ likely)) / n**2
-        weights = times(self.kernel_squared, likely) * self.over
-        soft = float((weights * self.over) @ (times(self.kernel_squared, self.region) * self.over)) / self.rows
+        weights = product(self.kernel_squared, likely) * self.over
+        soft = float((weights * self.over) @ (product(self.kernel_squared, self.region) * self.over)) / self.rows
         return max(by_squares, by_line) > GRAINY * variance or soft > SOFT_BASE * float(weights.sum())
 
     def _traces(self, likely: Vector, line: Vector) -> tuple[float, float, float]:
         """tr AC, tr (AC)² and g'CACg; g is `line`, l is `likely`, C = diag(own) - α ll' - β bb' is cov(t - b)."""
         alpha, beta, b = 1.0 / self.inside - 2.0 / self.rows, 1.0 / self.rows, self.region
-        own, through = alpha * likely + beta * b, times(self.bent, likely)
+        own, through = alpha * likely + beta * b, product(self.bent, likely)
         inner = float(likely @ through)
         free = float(self.own @ own) - alpha * inner - beta
         weighted = self.bent * own
@@ -335,7 +335,7 @@ class LimitLaw:
         squares = squares - 2.0 * alpha * float(own @ through**2) - 2.0 * beta * float(own.sum())
         squares += (alpha * inner) ** 2 + 2.0 * alpha * beta + beta**2
         moved = own * line - likely * (alpha * float(likely @ line)) - b * (beta * float(b @ line))
-        return free, squares, float(moved @ times(self.bent, moved))
+        return free, squares, float(moved @ product(self.bent, moved))
 
     def _variance_of_line(self, likely: Vector, by_target: Vector, by_region: Vector, divergence: float) -> float:
         """The variance of the share to first order, due to chance in t, in b and in the numbers of rows."""
@@ -351,8 +351,8 @@ class LimitLaw:
 
     def _curvature(self, likely: Vector, apart: Vector, steep: Vector) -> float:
         """How much the sampling variance of the baseline b adds to the mean of the share."""
-        both = times(self.kernel_squared, apart) - times(self.kernel, likely) ** 2 + self.base**2
-        alone = times(self.kernel_squared, self.region) - self.base**2
+        both = product(self.kernel_squared, apart) - product(self.kernel, likely) ** 2 + self.base**2
+        alone = product(self.kernel_squared, self.region) - self.base**2
         return float((steep**2 * alone - 2.0 * steep * both) @ self.over) / self.rows
 
     def _noise(self, likely: Vector) -> float:
@@ -360,10 +360,10 @@ class LimitLaw:
         part = self.inside / self.rows
         others = np.maximum(self.region - part * likely, 0.0)
         scattered = single(ratio_of(likely * others, self.region)) / (1.0 - part)
-        return float(times(self.kernel_squared, scattered) @ self.over)
+        return float(product(self.kernel_squared, scattered) @ self.over)
 
 
-def times(matrix: Vector, vector: Vector) -> Vector:
+def product(matrix: Vector, vector: Vector) -> Vector:
     """The product of a matrix, or of a diagonal matrix that is given by its diagonal, with a vector."""
     product: Vector = matrix @ vector if matrix.ndim > 1 else matrix * vector
     return product

@@ -334,14 +334,14 @@ def application(session: Session, keys: Keys) -> Starlette:
     routes = [
         Route("/", page),
         Route("/facts", facts),
-        Route("/ask", in_words(ask), methods=["POST"]),
-        Route("/report", in_words(report), methods=["POST"]),
-        Route("/trials", in_words(trials), methods=["POST"]),
+        Route("/ask", with_refusals(ask), methods=["POST"]),
+        Route("/report", with_refusals(report), methods=["POST"]),
+        Route("/trials", with_refusals(trials), methods=["POST"]),
     ]
     return Starlette(routes=routes)
 
 
-def in_words(door: Door) -> Door:
+def with_refusals(door: Door) -> Door:
     """Wrap a request handler: an error becomes an HTTP status and a sentence; unexpected errors are also printed."""
 
     async def answered(request: Request) -> Response:

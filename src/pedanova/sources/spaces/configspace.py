@@ -17,7 +17,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
-from pedanova.sources.spaces.described import Described, Labels, as_labels, as_number, as_plain, as_range
+from pedanova.sources.spaces.described import Described, Labels, as_labels, as_plain, as_range, finite_number
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
 from pedanova.space.values import LARGEST_INT, Interval, Label, Value, above, below, in_both, shown
 
@@ -86,7 +86,7 @@ class Clauses:
             return NEVER
         if parent in self.constants:
             return parents if _accepted((self.constants[parent],), kind, wanted) else NEVER
-        domain, numbers = self.domains.get(parent), [as_number(value) for value in wanted]  # written in any way
+        domain, numbers = self.domains.get(parent), [finite_number(value) for value in wanted]  # written in any way
         if isinstance(domain, Float | Int) and None not in numbers:
             known = [number for number in numbers if number is not None]
             plain = dict.fromkeys(int(number) if number.is_integer() else number for number in known)
@@ -159,8 +159,8 @@ def _accepted(values: tuple[Label, ...], kind: str, wanted: list[object]) -> tup
     if bound is not None:
         at = values.index(bound)
         return tuple(v for place, v in enumerate(values) if holds(place, at))
-    limit = as_number(wanted[0])
-    numbers = [(value, as_number(value)) for value in values]
+    limit = finite_number(wanted[0])
+    numbers = [(value, finite_number(value)) for value in values]
     return tuple(v for v, number in numbers if number is not None and limit is not None and holds(number, limit))
 
 
@@ -273,7 +273,7 @@ def _read_one(item: object, reading: SpaceParts) -> None:
 
 def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
     name, law = item["name"], kind.partition("_")[0]
-    low, high = as_number(item.get("lower")), as_number(item.get("upper"))
+    low, high = finite_number(item.get("lower")), finite_number(item.get("upper"))
     log = item.get("log") is True
     if low is None or high is None:
         raise FormatError(f"bounds {item.get('lower')!r} and {item.get('upper')!r} must both be numbers")
@@ -281,7 +281,7 @@ def _range(item: Mapping[str, Any], kind: str, reading: SpaceParts) -> Domain:
         words = f"has a {law} distribution; only its bounds {low:g} to {high:g} are used"
         reading.notes.append(Note("source", words, subject=name))
     whole = kind.endswith("_int") and max(abs(low), abs(high)) <= LARGEST_INT
-    step = as_number(item.get("q"))
+    step = finite_number(item.get("q"))
     if step is not None and step > 0 and low < high:
         return _stepped(name, low, high, step, reading, log=log, whole=whole)
     return as_range(low, high, whole=whole, log=log)

@@ -39,7 +39,7 @@ class Labels:
         known = tuple(labels)
         self._exact = {(type(label), label): label for label in known}
         self._texts = {str(label): label for label in known}
-        self._numbers = {number: label for label in known if (number := as_number(label)) is not None}
+        self._numbers = {number: label for label in known if (number := finite_number(label)) is not None}
 
     def find(self, value: object) -> Label | None:
         """The label of the space that equals `value`; None if no label equals `value`."""
@@ -49,7 +49,7 @@ class Labels:
         for text in (str(own), str(own).lower()) if isinstance(own, bool) else (str(own),):
             if text in self._texts:
                 return self._texts[text]
-        number = as_number(own)
+        number = finite_number(own)
         return None if number is None else self._numbers.get(number)
 
 
@@ -63,7 +63,7 @@ def number_or_nan(value: object) -> float:
         return math.nan
 
 
-def as_number(value: object) -> float | None:
+def finite_number(value: object) -> float | None:
     """The finite number that a value or its text represents; None if `value` is not a number."""
     number = number_or_nan(value)
     return number if math.isfinite(number) else None
@@ -164,7 +164,7 @@ def _points(domain: Domain) -> list[float]:
 
 
 def _nearest(value: object, points: Sequence[float]) -> float | None:
-    number = as_number(value)
+    number = finite_number(value)
     if number is None or len(points) < 2:
         return None
     step = min(b - a for a, b in pairwise(points))
