@@ -183,6 +183,8 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
             scores = as_scores(column, decimal)
             columns[name], more = scores or (column, [])
             notes += more
+        elif name in records.metadata.params and "None" in (column.labels or ()):
+            continue  # a tool's parameter with the value None
         elif not isinstance(space.get(name), Categorical | Ordinal | Switch):
             numbers = as_numbers(column, decimal=decimal)
             columns[name] = column if numbers is None else numbers[0]

@@ -230,3 +230,36 @@ def test_a_column_of_a_parameter_that_the_dicts_do_not_have_is_a_parameter() -> 
         "param_k": [k for _, k in rows],
     }
     assert set(pedanova.analyze(table).space) == {"C", "k"}
+
+
+@pytest.mark.parametrize("written", ["params", "no params", "Excel"])
+def test_none_in_a_file_is_a_value(tmp_path: Path, written: str) -> None:
+    """A CSV file of `cv_results_` has an empty cell for None, and also where a parameter is not active."""
+    grid = [{"depth": depth, "rate": rate} for depth in (None, 2, 4) for rate in (0.1, 0.2, 0.4)]
+    grid += [{"rate": rate, "drop": drop} for rate in (1.1, 2.2, 3.3) for drop in (0.5, 0.7, 0.9)]
+    frame = pd.DataFrame({
+        "mean_fit_time": 0.1, "param_depth": pd.Series([one.get("depth") for one in grid], dtype=object),
+        "param_rate": [one["rate"] for one in grid], "param_kind": ["a"] * 9 + ["b"] * 9,
+        "param_drop": [one.get("drop") for one in grid], "params": [*map(str, grid)],
+        "mean_test_score": [0.5 + i / 40 for i in range(18)],
+    })  # fmt: skip
+    if written == "no params":
+        frame = frame.iloc[:9].drop(columns=["params", "param_kind", "param_drop"])
+    file = tmp_path / ("cv.xlsx" if written == "Excel" else "cv.csv")
+    frame.to_excel(file, index=False) if written == "Excel" else frame.to_csv(file, index=False)
+    records = read_records(file)
+    assert records.metadata.source == "scikit-learn results 'cv.csv'"
+    assert cells(records, "depth")[:4] == ["None"] * 3 + [2]
+    depth = pedanova.analyze(file).space["depth"]
+    assert isinstance(depth, Categorical)
+    assert set(depth.choices) == {2, 4, "None"}
+
+
+def test_an_empty_cell_of_an_inactive_parameter_stays_empty() -> None:
+    kinds = ["a"] * 9 + ["b"] * 9
+    table = {
+        "param_kind": kinds,
+        "param_drop": [None] * 9 + [0.5, 0.7, 0.9] * 3,
+        "mean_test_score": [i / 40 for i in range(18)],
+    }
+    assert cells(read_records(table), "drop") == table["param_drop"]
