@@ -6,6 +6,8 @@ printed as ``target=2`` in Python and as ``--target 2`` on the command line.
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterable
 from copy import copy
 from typing import Any, Self, TypeAlias
@@ -221,6 +223,26 @@ class MissingLibraryError(PedanovaError, ImportError):
 
     **What to do:** run the ``pip install`` command in the message.
     """
+
+
+def missing_library(what: str, extra: str) -> MissingLibraryError:
+    """The error for an optional library that is not installed, with the command that installs it."""
+    return MissingLibraryError(f"{what}; pip install {' '.join(_libraries_of(extra))}")
+
+
+def _libraries_of(extra: str) -> list[str]:
+    """The requirements of an extra, without pedanova itself, which may not be in any index."""
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        written = [line.partition(";") for line in requires("pedanova") or ()]
+    except PackageNotFoundError:  # the sources are used without being installed
+        written = []
+    names = [name.strip() for name, _, marker in written if re.search(rf"extra == .{extra}\b", marker)]
+    libraries = [shlex.quote(name) for name in names if not name.startswith("pedanova[")]
+    inner = [one for name in names for one in re.findall(r"^pedanova\[(.*)\]", name)]
+    libraries += [library for own in inner for one in own.split(",") for library in _libraries_of(one)]
+    return libraries or [f"'.[{extra}]'"]
 
 
 def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter", most: int = 1) -> str:

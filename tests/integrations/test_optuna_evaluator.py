@@ -180,7 +180,7 @@ def test_without_optuna_the_remedy_is_named() -> None:
         "try:\n    import pedanova.integrations.optuna\nexcept ImportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'pedanova[optuna]'" in done.stdout
+    assert "pip install 'optuna>=" in done.stdout
 
 
 def test_many_trials_are_quickly_read() -> None:

@@ -249,7 +249,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
         == forest_effects(a.data.observed(), trees=4).to_dict()
     )
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    refuse(MissingLibraryError, "pip install 'pedanova[fanova]'", of=lambda: forest_effects(a.data.observed()))
+    refuse(MissingLibraryError, "pip install 'scikit-learn>=", of=lambda: forest_effects(a.data.observed()))
 
 
 class Tree(NamedTuple):

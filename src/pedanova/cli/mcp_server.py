@@ -25,7 +25,7 @@ from pedanova.analysis.studies import difference as compare_studies
 from pedanova.base.table import finite
 from pedanova.base.terminal import printable, shorten
 from pedanova.cli.output import as_rows
-from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
+from pedanova.errors import PedanovaError, QueryError, missing_library
 from pedanova.measures.advice.next_trials import Goal
 from pedanova.measures.question import REGION, TARGET, as_whole
 from pedanova.space.parameters import Space
@@ -158,7 +158,7 @@ def serve(root: Path) -> Any:
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError:
-        raise MissingLibraryError("pedanova mcp needs the MCP SDK; pip install 'pedanova[mcp]'") from None
+        raise missing_library("pedanova mcp needs the MCP SDK", "mcp") from None
     tools = Tools(Folder(root))
     server = MCPServer("pedanova", instructions=INSTRUCTIONS)
     for name in TOOLS:

@@ -21,7 +21,7 @@ import numpy as np
 
 from pedanova.analysis.analyze import analyze
 from pedanova.data.regions import LEAST_TARGET, Region
-from pedanova.errors import MissingLibraryError, PedanovaError, TooFewRowsError
+from pedanova.errors import PedanovaError, TooFewRowsError, missing_library
 from pedanova.measures.question import DEFAULT, Question
 from pedanova.measures.questions.ask import importance_or_wider
 from pedanova.sources.optuna.study_log import as_records, log_of_study
@@ -30,7 +30,7 @@ try:
     from optuna.importance import BaseImportanceEvaluator
     from optuna.trial import TrialState
 except ImportError as error:
-    raise MissingLibraryError("the evaluator needs Optuna; pip install 'pedanova[optuna]'") from error
+    raise missing_library("the evaluator needs Optuna", "optuna") from error
 
 if TYPE_CHECKING:
     from optuna.study import Study

@@ -22,7 +22,7 @@ from pedanova.base.threads import as_threads, spread
 from pedanova.data.column import Column, Mask, cells_of
 from pedanova.data.observations import Observations
 from pedanova.data.regions import Direction, Region, as_part, part_in_words, rank_of, sign_of
-from pedanova.errors import Arg, DataError, MissingLibraryError, QueryError
+from pedanova.errors import Arg, DataError, QueryError, missing_library
 from pedanova.measures.question import as_whole
 from pedanova.measures.share import ShareTable, ratio_of
 from pedanova.space.grid import Block, Cells, Grid, Reals, grid_of
@@ -165,8 +165,7 @@ def _fit(encoded: Encoded, trees: object, seed: object, threads: int) -> tuple[S
     try:
         from sklearn.ensemble import RandomForestRegressor
     except ImportError:
-        needed = "forest f-ANOVA needs scikit-learn; pip install 'pedanova[fanova]'"
-        raise MissingLibraryError(needed) from None
+        raise missing_library("forest f-ANOVA needs scikit-learn", "fanova") from None
     low, high = float(encoded.objective.min()), float(encoded.objective.max())
     middle, half = low / 2 + high / 2, high / 2 - low / 2
     settings = {"max_depth": DEEPEST, "min_samples_split": 2, "min_samples_leaf": 1, "random_state": start}

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
 
-from pedanova.errors import DataError, FormatError, MissingLibraryError
+from pedanova.errors import DataError, FormatError, MissingLibraryError, missing_library
 from pedanova.sources.tables.text import first_bytes
 
 PATIENCE = 10  # seconds to wait for a server, or for a lock
@@ -162,7 +162,7 @@ def _driver(family: str, shown: str) -> Any:
     for name in DRIVERS[family]:
         with suppress(ImportError):
             return importlib.import_module(name)
-    raise MissingLibraryError(f"{shown}: {family} needs a driver; pip install 'pedanova[{family}]'")
+    raise missing_library(f"{shown}: {family} needs a driver", family)
 
 
 def _open_server(url: str, shown: str, family: str) -> Any:

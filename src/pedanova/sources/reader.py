@@ -13,7 +13,7 @@ import numpy as np
 
 from pedanova.base.notes import Note
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, PedanovaError
+from pedanova.errors import Arg, DataError, FormatError, PedanovaError, missing_library
 from pedanova.sources.tables.text import first_bytes, suffix_of
 from pedanova.sources.tables.text import read_text as read_utf8
 from pedanova.space.values import shown
@@ -142,7 +142,7 @@ def parse_yaml(text: str, *, where: str = "the text", objects: bool = False) -> 
     try:
         import yaml
     except ImportError:
-        raise MissingLibraryError(f"{where}: YAML needs PyYAML; pip install 'pedanova[yaml]'") from None
+        raise missing_library(f"{where}: YAML needs PyYAML", "yaml") from None
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]
         """A YAML loader for plain values only; 1e-3 is read as a number, too."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from pedanova.base.notes import Note
-from pedanova.errors import MissingLibraryError, SpaceError, listed
+from pedanova.errors import MissingLibraryError, SpaceError, listed, missing_library
 from pedanova.space.parameters import (
     Categorical,
     Domain,
@@ -297,7 +297,7 @@ def _sweep(domain: Domain) -> dict[str, Any]:
 
 
 def missing(library: str, extra: str) -> MissingLibraryError:
-    return MissingLibraryError(f"to({extra!r}) needs {library}; pip install 'pedanova[{extra}]'")
+    return missing_library(f"to({extra!r}) needs {library}", extra)
 
 
 def as_json(plain: Mapping[str, Any]) -> str:

@@ -213,7 +213,7 @@ def test_without_matplotlib_the_remedy_is_named() -> None:
         "try:\n    a.plot.effects('x')\nexcept ImportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'pedanova[plot]'" in done.stdout
+    assert "pip install 'matplotlib>=" in done.stdout
 
 
 def test_the_reduced_space_is_drawn_over_the_densities() -> None:

@@ -201,7 +201,7 @@ def test_without_pyyaml(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return found(name, *rest, **named)
 
     monkeypatch.setattr(builtins, "__import__", hide)
-    refuse(MissingLibraryError, "config.yaml", "pedanova[yaml]", of=lambda: read_records(folder))
+    refuse(MissingLibraryError, "config.yaml", "pip install 'pyyaml>=", of=lambda: read_records(folder))
 
 
 @settings(max_examples=60)

@@ -111,7 +111,7 @@ def test_every_format_gives_the_same_tallies(
 def test_without_any_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     path = write(tmp_path / f"t{suffix}")
     hide(monkeypatch, "pyarrow")
-    with pytest.raises(MissingLibraryError, match=r"pedanova\[arrow\]"):
+    with pytest.raises(MissingLibraryError, match=r"pip install 'pyarrow>="):
         read_records(path)
 
 

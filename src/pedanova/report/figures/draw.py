@@ -18,7 +18,7 @@ from pedanova.base.digits import short
 from pedanova.base.names import short_names
 from pedanova.base.terminal import shorten
 from pedanova.counting.goal_plane import Tradeoff
-from pedanova.errors import MissingLibraryError, QueryError
+from pedanova.errors import QueryError, missing_library
 from pedanova.measures.advice.gains import Amount, Gain, Gains
 from pedanova.measures.bins import round_values
 from pedanova.measures.clear import beats_chance
@@ -42,7 +42,7 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError:
-        raise MissingLibraryError("figures need matplotlib; pip install 'pedanova[plot]'") from None
+        raise missing_library("figures need matplotlib", "plot") from None
     return plt
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Unpack
 
-from pedanova.errors import MissingLibraryError, PedanovaError
+from pedanova.errors import PedanovaError, missing_library
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import How, Question, check_how
 from pedanova.measures.questions.ask import importance_or_wider
@@ -19,7 +19,7 @@ try:
     import anywidget
     import traitlets
 except ImportError:
-    raise MissingLibraryError("the live page needs anywidget; pip install 'pedanova[notebook]'") from None
+    raise missing_library("the live page needs anywidget", "notebook") from None
 
 
 class LiveWidget(anywidget.AnyWidget):

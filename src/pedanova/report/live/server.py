@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Self, TypeAlias, TypeVar
 
-from pedanova.errors import MissingLibraryError, PedanovaError, QueryError
+from pedanova.errors import PedanovaError, QueryError, missing_library
 from pedanova.measures.studies.across import groups_by
 from pedanova.report.live.session import PageRequest, Session
 from pedanova.report.page.cards import BY_NAME
@@ -34,7 +34,7 @@ try:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError:
-    raise MissingLibraryError("the explorer needs Starlette and uvicorn; pip install 'pedanova[explore]'") from None
+    raise missing_library("the explorer needs Starlette and uvicorn", "explore") from None
 
 POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; "

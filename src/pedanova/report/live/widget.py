@@ -42,7 +42,7 @@ class Widget:
 
 
 OF_A_REPORT = ("ladder", "reduce")  # options that a live page does not use
-GET_IT = "This page cannot answer new questions. To select rows: pip install 'pedanova[notebook]' and rerun the cell."
+GET_IT = "This page cannot answer new questions. To select rows: pip install anywidget and rerun the cell."
 NO_ROWS = "This page cannot answer new questions: the rows are no longer available (loaded without rows, or merged)."
 
 

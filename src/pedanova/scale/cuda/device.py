@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.errors import Arg, DataError, MissingLibraryError, listed
+from pedanova.errors import Arg, DataError, listed, missing_library
 
 WORDS = {  # types of NumPy → C++
     np.dtype(name): word
@@ -30,7 +30,7 @@ def library() -> Any:
     try:
         import cupy
     except ImportError:
-        raise MissingLibraryError("counting on a GPU needs CuPy; pip install 'pedanova[cuda]'") from None
+        raise missing_library("counting on a GPU needs CuPy", "cuda") from None
     try:
         devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

@@ -16,7 +16,7 @@ from typing import Any
 
 from pedanova.base.progress import watched
 from pedanova.data.records import Records, SourceMetadata
-from pedanova.errors import DataError, FormatError, MissingLibraryError, PedanovaError
+from pedanova.errors import DataError, FormatError, PedanovaError, missing_library
 from pedanova.sources.logs import trials as logs
 from pedanova.sources.reader import read_yaml
 
@@ -78,8 +78,7 @@ def _values(file: Path) -> Iterator[tuple[int, Any]]:
     try:
         from tensorboard.backend.event_processing import event_file_loader
     except ImportError:
-        words = f"{file}: event files need TensorBoard; pip install 'pedanova[tensorboard]'"
-        raise MissingLibraryError(words) from None
+        raise missing_library(f"{file}: event files need TensorBoard", "tensorboard") from None
     log = logging.getLogger("tensorboard")
     level = log.level
     log.setLevel(logging.ERROR)  # otherwise it warns of incomplete records

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from pedanova.errors import DataError, MissingLibraryError
+from pedanova.errors import DataError, MissingLibraryError, missing_library
 
 Read = TypeVar("Read")
 WEB = ("http", "https")
@@ -185,7 +185,7 @@ def store_system(address: SplitResult) -> Any:
     try:
         from pyarrow import fs
     except ImportError:
-        raise MissingLibraryError(f"{address.scheme}:// needs pyarrow; pip install 'pedanova[arrow]'") from None
+        raise missing_library(f"{address.scheme}:// needs pyarrow", "arrow") from None
     if address.scheme == "s3":
         return s3_system(address)
     if address.scheme == "az":
@@ -249,8 +249,10 @@ def web_system(scheme: str) -> Any:
 
         return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme)))
     except ImportError as error:
-        lacking = "huggingface_hub" if scheme == "hf" else "'pedanova[web]'"
-        raise MissingLibraryError(f"{scheme}:// cannot be read: {error}; pip install {lacking}") from None
+        words = f"{scheme}:// cannot be read: {error}"
+        if scheme == "hf":
+            raise MissingLibraryError(f"{words}; pip install huggingface_hub") from None
+        raise missing_library(words, "web") from None
 
 
 def check_answer(filesystem: Any, url: str) -> None:

@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from pedanova.base.notes import Note
 from pedanova.data.column import Column, as_column
 from pedanova.data.records import Records
-from pedanova.errors import DataError, FormatError, MissingLibraryError, PartError, listed, unknown_name
+from pedanova.errors import DataError, FormatError, PartError, listed, missing_library, unknown_name
 from pedanova.sources.scans import batches
 from pedanova.sources.scans.objects import (
     ObjectFile,
@@ -210,7 +210,7 @@ def scan_place(place: str, *, skip: bool = False, delimiter: str | None = None) 
     if importlib.util.find_spec("pyarrow") is None:
         if len(files) == 1 and not is_pattern(place):
             return None  # read as a whole, by the available library
-        raise MissingLibraryError(f"{place}: reading several files needs pyarrow; pip install 'pedanova[arrow]'")
+        raise missing_library(f"{place}: reading several files needs pyarrow", "arrow")
     return scan_files(place, files, kind, skip=skip, delimiter=delimiter)
 
 

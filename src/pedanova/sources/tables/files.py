@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from pedanova.data.column import values_in
 from pedanova.data.records import Records
-from pedanova.errors import Arg, DataError, FormatError, MissingLibraryError, NoTrialsError
+from pedanova.errors import Arg, DataError, FormatError, NoTrialsError, missing_library
 from pedanova.sources.reader import choose
 from pedanova.sources.scans.objects import ObjectFile
 from pedanova.sources.tables import json_text, text
@@ -111,7 +111,7 @@ def _read(file: Path, kind: str, dialect: Dialect) -> Records:
         case "JSON lines":
             return json_text.read_rows(json_text.line_rows(file, text.read_text(file)), str(file))
     if importlib.util.find_spec("pyarrow") is None:
-        raise MissingLibraryError(f"{file}: {kind} needs pyarrow; pip install 'pedanova[arrow]'")
+        raise missing_library(f"{file}: {kind} needs pyarrow", "arrow")
     return read_by_arrow(file, kind)
 
 
@@ -231,7 +231,7 @@ def _sheets(path: Path) -> dict[str, list[list[Any]]]:
     try:
         import python_calamine as calamine
     except ImportError:
-        raise MissingLibraryError(f"{path}: spreadsheets need python-calamine; pip install 'pedanova[excel]'") from None
+        raise missing_library(f"{path}: spreadsheets need python-calamine", "excel") from None
     try:
         with calamine.load_workbook(str(path)) as book:
             sheets = {name: _filled(book.get_sheet_by_name(name)) for name in book.sheet_names}
