@@ -187,7 +187,10 @@ BOOKKEEPING = re.compile(
     r"|created(_?at)?|updated(_?at)?|start(ed)?(_?(at|time))|end(ed)?(_?(at|time))|datetime(_\w+)?)$",
     re.IGNORECASE,
 )
-JOINED = re.compile(r"cross[_\W]?entropy", re.IGNORECASE)
+JOINED = {
+    re.compile(r"cross[_\W]?entropy", re.IGNORECASE): "crossentropy",
+    re.compile(r"(avg|average)[_\W]?precision", re.IGNORECASE): "ap",  # a measure, not a mean of precisions
+}
 WORD = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+\d*|\d+")
 
 
@@ -197,11 +200,13 @@ def words_of(name: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> words_of("mean_valAUC@1"), words_of("é")
-    (('mean', 'val', 'auc', '1'), ('é',))
+    >>> words_of("mean_valAUC@1"), words_of("val_avg_precision"), words_of("é")
+    (('mean', 'val', 'auc', '1'), ('val', 'ap'), ('é',))
     """
     words: list[str] = []
-    joined = JOINED.sub("crossentropy", name.replace("²", "2").replace("'", ""))
+    joined = name.replace("²", "2").replace("'", "")
+    for pattern, word in JOINED.items():
+        joined = pattern.sub(word, joined)
     for run in re.split(r"[^0-9A-Za-z]+", joined):
         whole = run.lower()
         in_vocabulary = whole.rstrip("0123456789") in _KNOWN or whole in _KNOWN
