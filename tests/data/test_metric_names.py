@@ -118,3 +118,13 @@ def test_the_first_line_of_the_answer_says_it(tmp_path: Path, capsys: pytest.Cap
         first = " ".join(capsys.readouterr().out.split("\n\n")[0].split())
         assert f", 2 parameters, {words}" in first
         assert ("not known" in first, "guessed" in first) == ("not known" in words, "guessed" in words)
+
+
+def test_average_precision_is_a_measure_of_its_own() -> None:
+    """It is no mean of the precisions, so it is preferred to precision and recall."""
+    rate = [10 ** (-1 - i * 7 % 40 / 10) for i in range(40)]
+    table = {"lr": rate, "depth": [i % 4 for i in range(40)]}
+    scores = {"precision": 0.9, "recall": 0.8, "avg_precision": 0.85}
+    table |= {name: [round(top - value, 4) for value in rate] for name, top in scores.items()}
+    a = pa.analyze(table, yes=True)
+    assert (a.objective, a.direction) == ("avg_precision", "maximize")
