@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -169,7 +169,7 @@ def _as_failed(label: object) -> Arg:
     return Arg("failed_states", label, said=said, of="Reading")
 
 
-def column_with(words: Sequence[str], table: Mapping[str, Column]) -> GuessedState:
+def column_with(words: Iterable[str], table: Mapping[str, Column]) -> GuessedState:
     """The column of states that has one of the words for failed trials."""
     for name, column in table.items():
         if any(_is_any(label, words) for label in column.labels or ()):

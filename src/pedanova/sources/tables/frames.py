@@ -174,7 +174,7 @@ def _as_moments(series: Series) -> NDArray[Any]:
     """Dates as NumPy's times, in UTC if they have a time zone."""
     if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-    return series.to_numpy().astype("datetime64[us]")  # type: ignore[no-any-return]
+    return series.to_numpy().astype("datetime64[us]")
 
 
 def _read_whole(name: str, series: Series) -> Column:

@@ -399,8 +399,10 @@ def _by_arrow(file: Path, layout: Layout, decimal: str | None = None) -> Records
 
 def _may_be_thousands(column: Column) -> bool:
     """Whether all numbers may be whole numbers whose thousands are separated by points, such as 1.496."""
-    values = column.values[~column.absent()] if column.labels is None and column.values.dtype.kind == "f" else ()
-    return len(values) > 0 and bool(np.all((values % 1 == 0) | (np.round(values * 1000) / 1000 == values)))
+    if column.labels is not None or column.values.dtype.kind != "f":
+        return False
+    values = column.values[~column.absent()]
+    return len(values) > 0 and bool(np.all(np.round(values * 1000) / 1000 == values))
 
 
 def _read_thousands(columns: dict[str, Column], texts: Mapping[str, Column], decimal: str | None) -> list[Note]:
