@@ -149,6 +149,9 @@ def test_damaged_databases(tmp_path: Path) -> None:
     folder = experiment(tmp_path)
     damage(lambda database: database.execute("UPDATE MetricData SET data = 'x' WHERE rowid = 4"), folder)
     refuse(FormatError, "the metric 'x' is not JSON", of=lambda: read_records(folder))
+    damage(lambda database: database.execute("UPDATE TrialJobEvent SET data = '{'"), folder)
+    damage(lambda database: database.execute("DELETE FROM MetricData"), folder)
+    refuse(FormatError, "none of 40 trials has settings that can be read", of=lambda: read_records(folder))
     draw, odd = random.Random(0), (None, "", "{", "[1]", "1e999", b"\xff", -1, '{"parameters": 5}', '"\\"x\\""')
     names = {"TrialJobEvent": ("timestamp", "trialJobId", "event", "data"), "ExperimentProfile": ("params",),
              "MetricData": ("timestamp", "trialJobId", "type", "sequence", "data")}  # fmt: skip

@@ -40,6 +40,10 @@ def read_database(database: Database) -> Records:
         events.setdefault(key, []).append(event)
     read = {key: _trial(key, own, finals.get(key, {})) for key, own in events.items() if key}  # others are commands
     trials = {key: trial for key, trial in read.items() if trial is not None}
+    if read and not trials:
+        raise FormatError(
+            f"{database.shown}: none of {len(read)} trials has settings that can be read; restore the file"
+        )
     notes = left_out(len(read) - len(trials), "trials have no settings that can be read")
     way = _object(_object(about.get("tuner") or about.get("advisor")).get("classArgs")).get("optimize_mode")
     metadata = SourceMetadata(
