@@ -8,7 +8,7 @@ a file of settings, such as config.json, and files of results.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -24,6 +24,7 @@ from pedanova.sources.reader import has, json_head, parse_yaml, read_json, read_
 from pedanova.sources.tables.json_text import flatten, read_rows
 
 OWN = ".hydra"
+Settings = dict[str, object]
 EXAMPLE = 'json.dump({"loss": loss}, open("metrics.json", "w"))'
 
 
@@ -37,10 +38,7 @@ def _is_job(folder: Path) -> bool:
 
 def read(path: Path, study: str | None) -> Records:
     folder, places = logs.runs_of(path, study, _is_job, what="Hydra job")
-    overrides: dict[Path, dict[str, object]] = {}
-    for place in watched(places, "jobs"):
-        with suppress(FormatError):
-            overrides[place] = _overrides(place)
+    overrides = _readable(places, _overrides, "jobs")
     results, notes = _results(folder, overrides, f"{len(places):,} job")
     names = tuple(dict.fromkeys(name for job in overrides.values() for name in job))
     trials = [
@@ -49,6 +47,15 @@ def read(path: Path, study: str | None) -> Records:
     ]
     notes += logs.left_out(len(places) - len(overrides), "jobs have no overrides that can be read")
     return logs.tabulate(trials, SourceMetadata(source=f"Hydra jobs {folder.resolve().name!r}"), notes=notes)
+
+
+def _readable(places: Sequence[Path], read: Callable[[Path], Settings], what: str) -> dict[Path, Settings]:
+    """The settings in each folder, without the folders in which they cannot be read."""
+    settings: dict[Path, Settings] = {}
+    for place in watched(places, what):
+        with suppress(FormatError):
+            settings[place] = read(place)
+    return settings
 
 
 def _results(folder: Path, places: Collection[Path], what: str) -> tuple[list[dict[str, object]], list[Note]]:
@@ -77,10 +84,7 @@ def _is_run(folder: Path) -> bool:
 def read_runs(path: Path, study: str | None) -> Records:
     """A table of the settings and results of each run; the roles of its columns are guessed like those of any table."""
     folder, places = logs.runs_of(path, study, _is_run, what="run")
-    settings: dict[Path, dict[str, Any]] = {}
-    for place in watched(places, "runs"):
-        with suppress(FormatError):
-            settings[place] = _settings_in(place)
+    settings = _readable(places, _settings_in, "runs")
     results, notes = _results(folder, settings, f"{len(places):,} run")
     rows = [
         {"run": place.name, "config": own, **numbers}
@@ -90,7 +94,7 @@ def read_runs(path: Path, study: str | None) -> Records:
     return replace(read_rows(rows, str(folder)), notes=tuple(notes))
 
 
-def _settings_in(place: Path) -> dict[str, Any]:
+def _settings_in(place: Path) -> Settings:
     """The values in all files of settings in a folder."""
     read = {".json": read_json, ".yaml": read_yaml, ".yml": read_yaml}
     files = (file for file in sorted(place.iterdir()) if logs.are_settings(file) and file.suffix.lower() in read)
@@ -98,7 +102,7 @@ def _settings_in(place: Path) -> dict[str, Any]:
     return {name: value for own in plain if isinstance(own, dict) for name, value in own.items()}
 
 
-def _overrides(place: Path) -> dict[str, object]:
+def _overrides(place: Path) -> Settings:
     lines = read_yaml(place / OWN / "overrides.yaml")
     if lines is not None and not isinstance(lines, list):
         raise FormatError(f"{place}: overrides.yaml must be a list such as [lr=0.1]")
