@@ -379,6 +379,10 @@ class TestDomains:
         assert pa.analyze(study, exclude=["rate"], params=None).space.keys() == a.space.keys() - {"rate"}
         refuse(PedanovaError, "'value'", of=lambda: pa.analyze(study, exclude=["value"]))
         assert len(pa.analyze(study, where="last_step >= 5 and depth > 3")) < len(a)
+        begin = study.trials[len(study.trials) // 2].datetime_start
+        assert begin is not None
+        later = (one.state.name for one in study.trials if one.datetime_start and one.datetime_start >= begin)
+        assert len(pa.analyze(study, where=f"datetime_start >= '{begin}'")) == [*later].count("COMPLETE")
 
 
 class TestJournals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import decimal
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 
 import pedanova
 from helpers.common import COUNTS
-from pedanova.data.column import Column
+from pedanova.data.column import Column, values_in
 from pedanova.sources import read_records, read_series
 
 ROWS = 300
@@ -374,3 +375,21 @@ def test_dicts_that_begin_late_in_a_column_of_pandas() -> None:
     frame = pd.DataFrame({"x": np.linspace(0, 1, 160), "fixed": cells, "loss": np.linspace(1, 0, 160)})
     a = pedanova.analyze(frame, "loss", params=["x", "fixed.x"])
     assert a.space["fixed.x"].high == 9
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_dates_can_be_compared_and_durations_are_seconds(make: Callable[[Any], Any]) -> None:
+    """Dates with a time zone are compared in UTC; a missing date is in neither half."""
+    start = [dt.datetime(2026, 3, 1) + dt.timedelta(hours=6 * i) for i in range(60)]
+    table = {
+        "lr": [10 ** (-1 - i * 7 % 60 / 20) for i in range(60)], "start": [None, *start[1:]],
+        "zoned": [one.replace(tzinfo=dt.timezone(dt.timedelta(hours=2))) for one in start],
+        "took": [dt.timedelta(seconds=i / 2) for i in range(60)], "loss": [i * 11 % 60 / 7 for i in range(60)],
+    }  # fmt: skip
+    frame = make(table)
+    assert list(values_in(read_records(frame).columns["took"])) == [i / 2 for i in range(60)]
+    counts = {
+        words: len(pedanova.analyze(frame, "loss", where=words))
+        for words in ("start < '2026-03-08'", "start >= '2026-03-08 00:00'", "zoned < '2026-03-08'", "took < 5")
+    }
+    assert [*counts.values()] == [27, 32, 29, 10]
