@@ -8,6 +8,7 @@ lie everywhere and nothing is cut.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -65,6 +66,24 @@ class Cloud:
     def having(self, name: str) -> float:
         """The part of the best points that have a value of this parameter."""
         return float(self.weights.mean(axis=1) @ (self.best[:, list(self.axes).index(name)] >= 0))
+
+    def least_at_ends(self, name: str) -> tuple[float, float]:
+        """How frequent the best points are at least in the first and in the last tenth of a range, as in `density`.
+
+        This is exceeded in 95 % of the samples. Without samples, it is two standard deviations below the counts.
+        """
+        j, size = list(self.axes).index(name), len(self.axes[name].prior)
+        best, every = (slices[slices[:, j] >= 0, j] for slices in (self.best, self.every))
+        weights, tenth = self.weights[self.best[:, j] >= 0], max(1, size // 10)
+
+        def least(start: int, stop: int) -> float:
+            usual = float(((every >= start) & (every < stop)).mean())
+            inside = (best >= start) & (best < stop)
+            parts, count = inside @ weights, int(inside.sum())
+            low = np.quantile(parts, 0.05) if len(parts) > 1 else parts[0] * (1.0 - 2.0 / math.sqrt(max(count, 1)))
+            return float(low) / max(usual, 1e-300)
+
+        return least(0, tenth), least(size - tenth, size)
 
     def density(self, name: str) -> Reals:
         """(slices,) How frequent the best points are in each slice, relative to all points; the mean is about 1."""
