@@ -100,7 +100,7 @@ def test_residuals_of_all_parameters_widen_each_interval() -> None:
 def test_the_interval_holds_what_is_not_believed() -> None:
     root, deviation = np.array([0.5]), np.array([0.01])
     plain, disputed = (
-        combined(root, deviation, 0.0, [(expansion(along, 0.02), expansion(0.0), expansion(0.0))])
+        combined(root, deviation, 0.0, np.zeros(1), [(expansion(along, 0.02), expansion(0.0), expansion(0.0))])
         for along in (0.0, 0.2)
     )
     assert disputed.share[0] > plain.share[0]
@@ -109,13 +109,13 @@ def test_the_interval_holds_what_is_not_believed() -> None:
 
 
 def test_a_parameter_with_a_single_cell_has_no_correction() -> None:
-    result = combined(np.array([0.4]), np.array([0.01]), 0.0, [None])
+    result = combined(np.array([0.4]), np.array([0.01]), 0.0, np.zeros(1), [None])
     assert result.share[0] == pytest.approx(0.16, abs=1e-6)
 
 
 def test_disagreement_counts_where_parameters_act_together() -> None:
     root, deviation, pairs = np.array([0.1]), np.array([0.08]), [(expansion(0.0), expansion(0.0), expansion(0.0))]
-    alone, together = (combined(root, deviation, part, pairs).share[0] for part in (0.0, 0.8))
+    alone, together = (combined(root, deviation, part, np.zeros(1), pairs).share[0] for part in (0.0, 0.8))
     assert together < alone
 
 
@@ -136,7 +136,7 @@ def test_waves_that_the_curve_lacks_are_seen() -> None:
         squares=np.stack([counts, chance, 0.1 * chance]),
     )
     pairs = expansions(np.full((1, 51), 0.1), counts[None], blocks, sums.cut(np.arange(51)[None]), child=False)
-    result = combined(np.zeros(1), np.zeros(1), 0.0, pairs)
+    result = combined(np.zeros(1), np.zeros(1), 0.0, np.zeros(1), pairs)
     exact = float((counts[:-1] * (inside[:-1] / counts[:-1] - 0.1) ** 2).sum()) / 1000 / 0.09
     assert result.share[0] == pytest.approx(exact, rel=0.2)  # sharp edges have waves that chance may explain
     assert result.low[0] < exact < result.high[0]

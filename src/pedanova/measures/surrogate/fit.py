@@ -77,11 +77,11 @@ class Layer:
     rows: int  # the number of rows that it needs
     pairs: tuple[int, ...]  # the pairs of samples in which it is used,
     cycle: int  # out of this many
-    anew: bool = False  # whether the search begins at the initial settings, not at those of all rows
+    fits: int  # 1: settings are searched anew; more: so many are fitted to a part of the rows each
 
 
 LAYER_ROWS = 600  # the largest number of rows for the process of a layer
-LAYERS = (Layer(0.5, 20, (0,), 2, anew=True), Layer(0.1, 40, (0, 1), 4))
+LAYERS = (Layer(0.5, 20, (0,), 2, fits=1), Layer(0.1, 40, (0, 1), 4, fits=2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +229,12 @@ def with_samples(
     layers: dict[float, Indices] = {}
     known = {1.0: (data, process, np.arange(len(configurations)), given)}
     for layer in LAYERS:  # a layer reorders the best points
-        part = rows_within(data, scores, weights, layer)
-        if part is not None:
-            inner, own, some, draws = reorder(data, order, part, layer, settings, rng, adaptive=sampler.adaptive)
+        top = np.flatnonzero(scores <= normal_quantile(layer.part))
+        if layer.rows <= len(top) < len(scores) and np.ptp(scores[top]) > 0.0:
+            inner, own, some, draws = reorder(data, order, top, scores, layer, settings, rng, adaptive=sampler.adaptive)
             if layer.part < LAYERS[0].part:
                 layers[layer.part] = draws
-                known[layer.part] = inner, own, part[0], some
+                known[layer.part] = inner, own, top, some
     predictions = {} if sampler.adaptive else {part: leave_one_out(*one, rows, rng) for part, one in known.items()}
     ranks = ObjectiveRanks.of(configurations.signed)
     if sampler.adaptive:
@@ -355,42 +355,36 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
     return scores + sizes[:, None] * rng.standard_normal(scores.shape, dtype=np.float32)
 
 
-def rows_within(data: FitData, scores: Reals, weights: Reals, layer: Layer) -> tuple[Indices, Reals] | None:
-    """The rows in a layer, and scores from their ranks in it; None if there are too few rows or all ranks are equal."""
-    top = np.flatnonzero(scores <= normal_quantile(layer.part))
-    if not layer.rows <= len(top) < len(scores):
-        return None
-    levels = np.unique(data.configurations.levels[top], return_inverse=True)[1]
-    return (top, scores_of(levels, weights[top])) if levels.max() > 0 else None
-
-
 def reorder(
     data: FitData,
     order: NDArray[np.int64],
-    part: tuple[Indices, Reals],
+    top: Indices,
+    scores: Reals,
     layer: Layer,
     settings: KernelSettings,
     rng: np.random.Generator,
     *,
     adaptive: bool,
 ) -> tuple[FitData, Posterior, Indices, Indices]:
-    """Reorder the best points of some samples by a process that is fitted to the rows of the layer.
+    """Reorder the best points of some samples by processes that are fitted to the rows `top` of the layer.
 
-    The result is the features and the process, the configurations that it was fitted to, and the samples.
+    The scores are the ones among all rows: normal quantiles of ranks inside the layer would grow without bound at its
+    end, and the process would take this for noise. A tenth of the rows leaves the settings uncertain, so samples use
+    several. The result is the features and the last process, the configurations that it was fitted to, and the samples.
     """
-    top, scores = part
     if not adaptive:
         data = data.ranked_among(top)
-    few = np.arange(len(top))[:: -(-len(top) // FIT_ROWS)]
-    start = None if layer.anew and data.effort is not QUICK else settings
-    local = data.likelihood(top[few], scores[few]).best(start, steps=data.effort.layer_steps)
-    most = slice(0, LAYER_ROWS)
-    process = data.condition(top[most], scores[most], local)
+    few, most = top[:: -(-len(top) // FIT_ROWS)], top[:LAYER_ROWS]
+    start, steps = None if layer.fits == 1 and data.effort is not QUICK else settings, data.effort.layer_steps
+    parts = [few[part :: layer.fits] for part in range(layer.fits)]
+    fitted = [data.likelihood(some, scores[some]).best(start, steps=steps) for some in parts]
     mine = np.flatnonzero(np.isin(np.arange(len(order)) // 2 % layer.cycle, layer.pairs))
-    best = order[mine, : math.ceil(layer.part * order.shape[1])]
-    met = np.zeros(order.shape[1], dtype=bool)
-    met[best] = True
-    again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(mine), rng), rng)
-    turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
-    order[mine, : best.shape[1]] = np.take_along_axis(best, turn, axis=1)
-    return data, process, top[most], mine
+    first = math.ceil(layer.part * order.shape[1])
+    for part, own in enumerate(fitted):
+        process, draws = data.condition(most, scores[most], own), mine.reshape(-1, 2)[part :: layer.fits].ravel()
+        best, met = order[draws, :first], np.zeros(order.shape[1], dtype=bool)
+        met[best] = True
+        again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(draws), rng), rng)
+        turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
+        order[draws, :first] = np.take_along_axis(best, turn, axis=1)
+    return data, process, most, mine

@@ -51,6 +51,7 @@ class SampledShares:
     names: tuple[str, ...]
     each: Reals  # (draws, parameters) share in each sample, corrected for the number of points
     common: Reals  # (parameters,) the share of the target's mean density, which all samples have in common
+    chance: Reals  # (parameters,) standard deviation of `common`, because there are only so many points
     activity: Reals  # (parameters,) the part of the divergence due to being active, 0 to 1
     active_share: Reals  # (parameters,) the same as a share
     part: float  # the mean part of the region that is in the target
@@ -115,7 +116,7 @@ def sampled_shares(
     shares = shares_of_counts(tuple(samples.space), grids, targets, regions, baseline, of_value, shared)
     if not samples.copies:
         return shares
-    columns = ("each", "common", "activity", "active_share")  # a copy gets the shares of its original
+    columns = ("each", "common", "chance", "activity", "active_share")  # a copy gets the shares of its original
     return replace(shares, **{name: getattr(shares, name)[..., samples.sources] for name in columns})
 
 
@@ -162,8 +163,9 @@ def shares_of_counts(
     mean_freedom = cells.mean(axis=0) - np.where(of_value, regimes.mean(axis=0), 1.0)
     by_chance = mean_freedom * np.minimum(shared_chance(grids, target, base.mean(axis=0)), max(0.0, excess))
     common = common_share(grids, target, base, part, none.mean(axis=0) + by_chance)
+    chance = part / (1.0 - part) * by_chance * np.sqrt(2.0 / np.maximum(mean_freedom, 1.0))
     whole = np.maximum((odds * (square - 1.0)).mean(axis=0), 0.0)
-    return SampledShares(names, each, common, activity, whole * activity, part, inside=len(regions) > 1)
+    return SampledShares(names, each, common, chance, activity, whole * activity, part, inside=len(regions) > 1)
 
 
 def common_share(grids: StackedGrids, target: Reals, base: Reals, part: float, none: Reals) -> Reals:
@@ -451,14 +453,16 @@ def with_residuals(
         for j, pair in zip(some, each, strict=True):
             pairs[j] = pair
     together = 0.0 if shares.inside else max(0.0, 1.0 - math.fsum(samples.alone))  # interactions over the whole space
-    result = combined(root, deviation, together, pairs)
+    result = combined(root, deviation, together, shares.chance, pairs)
     if shares.inside:  # the process of a small region is rough
         above = np.hypot(result.high - result.share, [_hidden(pair) for pair in pairs])
         result = result._replace(high=np.minimum(result.share + above, 1.0))
     return EstimatedShares(*(column[samples.sources] for column in result))
 
 
-def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Residuals | None]) -> EstimatedShares:
+def combined(
+    root: Reals, deviation: Reals, together: float, chance: Reals, pairs: Sequence[Residuals | None]
+) -> EstimatedShares:
     """Correct the shares of all parameters at once, because all corrections together show how reliable the model is.
 
     root, deviation
@@ -466,6 +470,8 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     together
         The fraction of the objective's variance that is due to interactions. If this fraction is large, shares that
         differ between samples are lowered, because interactions probably cause the differences.
+    chance
+        (parameters,) The standard deviation of the shares because the points are finitely many.
     pairs
         For each parameter, the expansions of its residuals; None for a parameter with a single cell.
     """
@@ -480,9 +486,10 @@ def combined(root: Reals, deviation: Reals, together: float, pairs: Sequence[Res
     variance, uncorrected = (one + np.where(turns, turned_variance, 0.0) for one in (variance, error))
     extra, extra_variance = np.array([_beyond_chance(pair) for pair in pairs]).reshape(-1, 2).T
     off, whole = NORMAL * np.sqrt(variance), middle**2 + extra
-    below = np.hypot(middle**2 - np.maximum(middle - off / SKEW, 0.0) ** 2, NORMAL * np.sqrt(extra_variance))
-    above = np.hypot((middle + off * SKEW) ** 2 - middle**2, NORMAL * np.sqrt(extra_variance))
-    spread = np.sqrt(4.0 * middle**2 * uncorrected + 2.0 * uncorrected**2 + extra_variance)
+    further = extra_variance + chance**2
+    below = np.hypot(middle**2 - np.maximum(middle - off / SKEW, 0.0) ** 2, NORMAL * np.sqrt(further))
+    above = np.hypot((middle + off * SKEW) ** 2 - middle**2, NORMAL * np.sqrt(further))
+    spread = np.sqrt(4.0 * middle**2 * uncorrected + 2.0 * uncorrected**2 + further)
     return EstimatedShares(
         share=whole - weight**2 * noise,
         low=np.maximum(whole - below - FINEST, 0.0),
@@ -502,10 +509,10 @@ def correction_weights(root: Reals, along: Reals, noise: Reals) -> tuple[Reals, 
     each = np.where(root > 0.0, np.log(total / noise) + along**2 / total - along**2 / noise, 0.0)
     log_likelihood = -0.5 * np.array([math.fsum(line) for line in each.tolist()])  # exact sums in any order
     chances = np.exp(log_likelihood - log_likelihood.max())
-    chances /= chances.sum()
+    chances = chances[:, None] / chances.sum()
     weights: Reals = prior / total
-    mean = chances @ weights
-    return mean, np.maximum(chances @ weights**2 - mean**2, 0.0)
+    mean, square = ((chances * one).sum(axis=0) for one in (weights, weights**2))  # the same in any order of parameters
+    return mean, np.maximum(square - mean**2, 0.0)
 
 
 def error_variance(deviation: Reals, along: Reals, noise: Reals) -> Reals:
