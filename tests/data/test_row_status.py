@@ -393,7 +393,8 @@ def test_a_status_with_a_word_that_nobody_knows_is_still_a_status() -> None:
     assert repr(a).startswith("Analysis(60 of 120 rows, ")
     (note,) = status_notes(a)
     assert "unknown state (empty) count as complete" in note
-    left = pa.analyze(table, "elapsed", where="status != 'empty'")  # as the note says
+    assert "failed_states=['empty']" in note
+    left = pa.analyze(table, "elapsed", reading=pa.Reading(failed_states=["empty"]))
     assert len(left) == 30
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -70,6 +71,14 @@ def read_json(file: Path) -> Any:
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise FormatError(f"{file} is not valid JSON: {reason}; was it cut off?") from None
+
+
+def object_in(value: object) -> dict[str, Any]:
+    """A JSON object, which may be text inside of another one; empty for anything else."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    return value if isinstance(value, dict) else {}
 
 
 def read_json_rows(file: Path) -> tuple[list[Any], list[Note]]:

@@ -13,6 +13,7 @@ from pedanova.data.records import Point, Records, SourceMetadata
 from pedanova.errors import FormatError
 from pedanova.sources.databases import Database
 from pedanova.sources.logs.trials import Trial, left_out, only_numbers, tell
+from pedanova.sources.reader import object_in
 from pedanova.sources.spaces.described import Described, if_understood
 from pedanova.sources.spaces.read import space_from_mapping
 from pedanova.space.values import is_number, shown
@@ -33,7 +34,7 @@ def fits_tables(tables: set[str]) -> bool:
 
 def read_database(database: Database) -> Records:
     profile = database.rows(PROFILE) if "ExperimentProfile" in database.tables() else []
-    about = _object(profile[0][0] if profile else None)
+    about = object_in(profile[0][0] if profile else None)
     finals = {key: _metrics(database, data) for key, _, data in database.rows(METRICS, ("FINAL",))}
     events: dict[str, list[Any]] = {}
     for key, *event in database.rows(EVENTS):
@@ -45,7 +46,7 @@ def read_database(database: Database) -> Records:
             f"{database.shown}: none of {len(read)} trials has settings that can be read; restore the file"
         )
     notes = left_out(len(read) - len(trials), "trials have no settings that can be read")
-    way = _object(_object(about.get("tuner") or about.get("advisor")).get("classArgs")).get("optimize_mode")
+    way = object_in(object_in(about.get("tuner") or about.get("advisor")).get("classArgs")).get("optimize_mode")
     metadata = SourceMetadata(
         source=f"NNI experiment {about.get('experimentName') or database.shown!r}",
         objectives=(OBJECTIVE,),
@@ -57,18 +58,9 @@ def read_database(database: Database) -> Records:
     return tell([*trials.values()], metadata, described, notes=notes, points=points)
 
 
-def _object(value: Any) -> Dict:
-    """A JSON object, which older versions of NNI write as text inside of another one; empty for anything else."""
-    try:
-        plain = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return {}
-    return plain if isinstance(plain, dict) else {}
-
-
 def _trial(key: str, events: list[Any], results: Mapping[str, object]) -> Trial | None:
     """A trial from its events; None if none of them has its parameters."""
-    settings = next((own for *_, data in events if (own := _object(data).get("parameters"))), None)
+    settings = next((own for *_, data in events if (own := object_in(data).get("parameters"))), None)
     if not isinstance(settings, dict):
         return None
     last = events[-1][0]
@@ -99,7 +91,7 @@ def _points(reopen: Any, rows: Mapping[str, int], metric: str) -> Iterator[Point
 
 
 def _space(written: Any) -> Described | None:
-    space = _object(written)
+    space = object_in(written)
     if not space:
         return None
     domains, notes = space_from_mapping(space)

@@ -6,7 +6,6 @@ Pickles are never opened.
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -18,7 +17,7 @@ from pedanova.data.objectives import DIRECTIONS
 from pedanova.data.records import Records, SourceMetadata
 from pedanova.errors import PedanovaError
 from pedanova.sources.logs import trials as logs
-from pedanova.sources.reader import KnownTable, read_json, read_text
+from pedanova.sources.reader import KnownTable, object_in, read_json, read_text
 from pedanova.sources.tables.json_text import flatten
 
 STATE_FILES = "experiment_state-*.json"
@@ -100,28 +99,20 @@ def _entries(entries: object) -> dict[str, Mapping[str, Any]]:
     for entry in entries if isinstance(entries, list) else []:
         trial: dict[str, Any] = {}
         for part in entry if isinstance(entry, list) else [entry]:
-            trial |= _object(part)
+            trial |= object_in(part)
         place = trial.get("relative_logdir") or trial.get("logdir") or trial.get("trial_id")
         if isinstance(place, str) and place.strip("/"):
             trials[place.rstrip("/").rpartition("/")[2]] = trial
     return trials
 
 
-def _object(part: object) -> dict[str, Any]:
-    """Convert `part`, which may be a dict or JSON text, to a dict; anything else becomes an empty dict."""
-    if isinstance(part, str):
-        with suppress(ValueError, RecursionError):
-            part = json.loads(part)
-    return part if isinstance(part, dict) else {}
-
-
 def _read_trial(place: Path, state_entry: Mapping[str, Any]) -> logs.Trial | None:
     """Read one trial from its folder and from the experiment's state file; None for a trial without parameters."""
-    last = next(_rows(place, last_first=True), {}) or _object(state_entry.get("last_result"))
+    last = next(_rows(place, last_first=True), {}) or object_in(state_entry.get("last_result"))
     config: dict[str, Any] = {}
     with suppress(PedanovaError):
-        config = _object(read_json(place / "params.json"))
-    config = config or _object(last.get("config")) or _object(state_entry.get("config"))
+        config = object_in(read_json(place / "params.json"))
+    config = config or object_in(last.get("config")) or object_in(state_entry.get("config"))
     if not config:
         return None
     flat = _flat_results(last)
@@ -149,7 +140,7 @@ def _rows(place: Path, *, last_first: bool = False) -> Iterator[dict[str, Any]]:
     with suppress(PedanovaError):
         lines = read_text(place / "result.json").splitlines()
         for line in reversed(lines) if last_first else lines:
-            row = _object(line)
+            row = object_in(line)
             any_row = any_row or bool(row)
             if row:
                 yield row
