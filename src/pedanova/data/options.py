@@ -378,3 +378,4 @@ class RowOptions:
 
     def __post_init__(self) -> None:
         check_choices(self)
+        object.__setattr__(self, "yes", as_flag("yes", self.yes))

@@ -27,7 +27,7 @@ from pedanova.data.objectives import (
     seeds_of,
     shown_direction,
 )
-from pedanova.data.options import Reading, RowOptions, as_flag
+from pedanova.data.options import Reading, RowOptions
 from pedanova.data.records import Records, SourceMetadata, mark_columns
 from pedanova.data.regions import LEAST_TARGET, Direction, RowSet, as_rows, columns_in, rows_where
 from pedanova.data.roles import status_column
@@ -112,7 +112,7 @@ def complete(records: Records, request: TableOptions, *, ask: bool = True) -> tu
     direction = request.direction
     if direction is None:
         by_rows = _by_rows(records, request)
-        if ask and request.objective is None and isinstance(objective, str) and not as_flag("yes", request.yes):
+        if ask and request.objective is None and isinstance(objective, str) and not request.yes:
             check_direction(objective, metadata, shown_direction(objective, records.columns, metadata, by_rows))
         direction, guesses = guess_directions(objective, records.columns, metadata, by_rows)
         notes += guesses if objective is not None else []
@@ -146,7 +146,7 @@ def _with_objective(records: Records, request: TableOptions, ask: bool) -> tuple
     left = {name: column for name, column in records.columns.items() if name not in set_by_user}
     if own:
         return records, request
-    described, yes = request.params is not None or request.space is not None, as_flag("yes", request.yes)
+    described, yes = request.params is not None or request.space is not None, request.yes
     directed, by_rows = request.direction is not None, _by_rows(records, request)
     guess = guess_objective(left, sure=yes or not ask, directed=directed, described=described, by_rows=by_rows)
     if not ask and (guess is None or guess.name not in likely_objectives(left)):
