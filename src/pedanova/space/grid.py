@@ -200,16 +200,16 @@ def uneven(prior: Reals, rows: Reals) -> bool:
     """Whether rows are clearly distributed differently than draws from the prior.
 
     Their Pearson divergence over `SMALL_PARTS` equal parts, less what chance adds, is above `UNEVEN` and above three
-    standard deviations of chance.
+    standard deviations of chance. A part that is a single cell says nothing, because this cell cannot be merged.
     """
-    if len(rows) <= FEW_CELLS or not rows.any():
-        return False
     parts = quantile_groups(prior, SMALL_PARTS)
-    drawn, expected = (np.bincount(parts, weights=one, minlength=SMALL_PARTS) for one in (rows, prior))
+    several = np.bincount(parts, minlength=SMALL_PARTS) > 1
+    drawn, expected = (np.bincount(parts, weights=one, minlength=SMALL_PARTS)[several] for one in (rows, prior))
+    if len(drawn) < 2 or not drawn.any():
+        return False
     expected *= drawn.sum() / expected.sum()
-    used = expected > 0.0
-    chance = int(used.sum()) - 1
-    beyond = float(((drawn - expected)[used] ** 2 / expected[used]).sum()) - chance
+    chance = len(drawn) - 1
+    beyond = float(((drawn - expected) ** 2 / expected).sum()) - chance
     return beyond > max(UNEVEN * float(drawn.sum()), 3.0 * math.sqrt(2.0 * chance))
 
 
