@@ -150,7 +150,7 @@ def test_log_integers_have_one_rule_whatever_their_number(random: np.random.Gene
         pa.analyze(data, "y", space={"v": pa.Int(1, high, log=True)}).importance(0.3, **COUNTS)["v"].share
         for high in (1000, 1001, 1002, 1003)
     ]
-    assert np.ptp(shares) < 0.01
+    assert np.ptp(shares) < 0.02  # cells are merged, because copies are dropped, so rows are not log-uniform
 
 
 def test_the_share_is_exact(random: np.random.Generator) -> None:

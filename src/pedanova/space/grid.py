@@ -203,7 +203,7 @@ def uneven(prior: Reals, rows: Reals) -> bool:
     standard deviations of chance. A part that is a single cell says nothing, because this cell cannot be merged.
     """
     parts = quantile_groups(prior, SMALL_PARTS)
-    several = np.bincount(parts, minlength=SMALL_PARTS) > 1
+    several = np.bincount(parts[prior > 0.0], minlength=SMALL_PARTS) > 1
     drawn, expected = (np.bincount(parts, weights=one, minlength=SMALL_PARTS)[several] for one in (rows, prior))
     if len(drawn) < 2 or not drawn.any():
         return False
