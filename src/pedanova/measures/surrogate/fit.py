@@ -78,10 +78,11 @@ class Layer:
     pairs: tuple[int, ...]  # the pairs of samples in which it is used,
     cycle: int  # out of this many
     fits: int  # 1: settings are searched anew; more: so many are fitted to a part of the rows each
+    anew: bool = False  # whether its rows have scores from their ranks inside the layer, not among all rows
 
 
 LAYER_ROWS = 600  # the largest number of rows for the process of a layer
-LAYERS = (Layer(0.5, 20, (0,), 2, fits=1), Layer(0.1, 40, (0, 1), 4, fits=2))
+LAYERS = (Layer(0.5, 20, (0,), 2, fits=1), Layer(0.1, 40, (0, 1), 4, fits=2, anew=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,9 @@ def with_samples(
     for layer in LAYERS:  # a layer reorders the best points
         top = np.flatnonzero(scores <= normal_quantile(layer.part))
         if layer.rows <= len(top) < len(scores) and np.ptp(scores[top]) > 0.0:
-            inner, own, some, draws = reorder(data, order, top, scores, layer, settings, rng, adaptive=sampler.adaptive)
+            inner, own, some, draws = reorder(
+                data, order, top, scores, weights, layer, settings, rng, adaptive=sampler.adaptive
+            )
             if layer.part < LAYERS[0].part:
                 layers[layer.part] = draws
                 known[layer.part] = inner, own, top, some
@@ -360,6 +363,7 @@ def reorder(
     order: NDArray[np.int64],
     top: Indices,
     scores: Reals,
+    weights: Reals,
     layer: Layer,
     settings: KernelSettings,
     rng: np.random.Generator,
@@ -368,10 +372,15 @@ def reorder(
 ) -> tuple[FitData, Posterior, Indices, Indices]:
     """Reorder the best points of some samples by processes that are fitted to the rows `top` of the layer.
 
-    The scores are the ones among all rows: normal quantiles of ranks inside the layer would grow without bound at its
-    end, and the process would take this for noise. A tenth of the rows leaves the settings uncertain, so samples use
-    several. The result is the features and the last process, the configurations that it was fitted to, and the samples.
+    The best half keeps its scores among all rows: normal quantiles of ranks inside the half would grow without bound at
+    its end, and the process would take this for noise. The best tenth has new ones, because its objective may change
+    quickly. So few rows leave the settings uncertain, so samples use several. The result is the features and the last
+    process, the configurations that it was fitted to, and the samples.
     """
+    if layer.anew:
+        levels = np.unique(data.configurations.levels[top], return_inverse=True)[1]
+        scores = np.zeros_like(scores)
+        scores[top] = scores_of(levels, weights[top])
     if not adaptive:
         data = data.ranked_among(top)
     few, most = top[:: -(-len(top) // FIT_ROWS)], top[:LAYER_ROWS]
