@@ -30,7 +30,7 @@ def test_a_column_called_seed_sets_no_configuration_apart() -> None:
 
 def test_other_names_are_excluded() -> None:
     columns = table()
-    columns["roll"] = columns.pop("seed")
+    columns = {"roll": columns.pop("seed"), **columns}
     a = pa.analyze(columns, "loss")
     with pytest.raises(DataError, match="no configuration is repeated"):
         a.seeds()

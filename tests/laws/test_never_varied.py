@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,7 +31,9 @@ def table(rows: int = 300) -> dict[str, np.ndarray]:
 
 @pytest.fixture(scope="module", params=["given", "guessed"])
 def a(request: pytest.FixtureRequest) -> pa.Analysis:
-    return pa.analyze(table(), "loss", space=SPACE if request.param == "given" else None)
+    """With a space, or with parameters that are named: of other columns, those with one value are no parameters."""
+    given: dict[str, Any] = {"space": SPACE} if request.param == "given" else {"params": list(SPACE)}
+    return pa.analyze(table(), "loss", **given)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +133,7 @@ def test_in_the_terminal_and_in_scripts(run, tmp_path: Path) -> None:
     rows = table()
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([rows, *zip(*rows.values(), strict=True)])
-    options = ["--objective", "loss", "--estimator", "counts", "--draws", 100]
+    options = ["--objective", "loss", "--params", ",".join(SPACE), "--estimator", "counts", "--draws", 100]
     text = " ".join(run("analyze", path, *options)[1].split())
     assert "const, kind and whole never varied." in text
     assert "~" not in text

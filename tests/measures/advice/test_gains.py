@@ -182,7 +182,7 @@ def test_a_switch_keeps_its_regimes() -> None:
 
 def test_a_copy_has_the_gain_of_its_original() -> None:
     columns = smooth_trials(120, 4)
-    columns = {**columns, "log_n": np.log10(columns["n"])}
+    columns = {"log_n": np.log10(columns["n"]), **columns}
     gains = pa.analyze(columns, "loss").gains()
     assert gains["log_n"].gain == gains["n"].gain
     assert any("changes together with" in note for note in gains.notes)

@@ -69,10 +69,11 @@ def test_a_store_gives_the_tallies_of_its_files(files: Path, stream: bool) -> No
 
 @pytest.mark.usefixtures("port")
 def test_columns_that_stand_in_the_path() -> None:
-    a = pa.analyze("s3://data/keyed", "loss", scan=pa.Scan(stream=True))
+    both = ["x", "year"]  # a column behind the objective, which a column of the path is, may be a result
+    a = pa.analyze("s3://data/keyed", "loss", params=both, scan=pa.Scan(stream=True))
     assert set(a.space) == {"x", "year"}
     assert len(a) == 800
-    assert pa.analyze("s3://data/keyed/**/a.parquet", "loss").data.tallies == a.data.tallies
+    assert pa.analyze("s3://data/keyed/**/a.parquet", "loss", params=both).data.tallies == a.data.tallies
 
 
 @pytest.mark.parametrize("kind", ["Delta", "Hudi", "Iceberg"])

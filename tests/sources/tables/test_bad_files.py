@@ -138,7 +138,7 @@ def test_a_thousand_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pya
     hide_pyarrow(monkeypatch, hide=not pyarrow)
     names = [f"p{i}" for i in range(1_000)]
     lines = [",".join([*names, "loss"])]
-    lines += [",".join([str((i * row) % 3) for i in range(1_000)] + [str(row)]) for row in range(30)]
+    lines += [",".join([str((i + row) % 3) for i in range(1_000)] + [str(row)]) for row in range(30)]
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(lines))
     found = analyze(path)
