@@ -78,7 +78,7 @@ TIME_TEXT = re.compile(
     r"|\d{8}[_-]\d{6}$|\d{1,3}:\d{2}(:\d{2}(\.\d+)?)?$|\d+ days? )"
 )
 REMARKS = re.compile(
-    r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?|units?)|message|.*error_?m(essage|sg)|traceback|.*reason)$",
+    r"((.*[_\s])?(description|tags?|notes?|notizen|comments?|remarks?)|units?|message|.*error_?m(essage|sg)|traceback|.*reason)$",
     re.I,
 )
 DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}", re.I)  # a hash, such as that of a commit
@@ -88,6 +88,7 @@ BUDGET_NAMES = re.compile(
 )
 EPOCHS = [(9e8 * scale, 4.1e9 * scale) for scale in (1, 1e3, 1e6, 1e9)]  # 1998 to 2099, s to ns
 LONG_TEXT = 60  # mean number of characters
+STATE_WORDS = 3  # mean number of words of a state, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,8 @@ def by_name(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("text", SLIGHT if variants else FAIR, "looks like a comment or a unit")
     words = words_of(name)
     states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
-    some_known = STATUS_NAME.fullmatch(name) is not None and not states <= {None, "complete"}
+    short = sum(len(text.split()) for text in values.texts) <= STATE_WORDS * len(values.texts)  # unlike a remark
+    some_known = STATUS_NAME.fullmatch(name) is not None and short and not states <= {None, "complete"}
     if states and (None not in states or some_known):
         yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
     elif values.kind == "words" and STATUS_NAME.fullmatch(name):
