@@ -144,7 +144,8 @@ def test_a_decimal_comma_selects_nothing(page: Page, explorer: str) -> None:
 def named() -> pa.Analysis:
     random = np.random.default_rng(0)
     columns: dict[str, Any] = {name: random.random(200) for name in ("in", "row", "trial", "\u202egnp", "constructor")}
-    return pa.analyze({**columns, "loss": columns["in"] + 0.3 * columns["row"] + 0.1 * random.random(200)}, "loss")
+    loss = columns["in"] + 0.3 * columns["row"] + 0.1 * random.random(200)
+    return pa.analyze({**columns, "loss": loss}, "loss", params=list(columns))
 
 
 def test_parameters_may_be_called_as_the_page_calls_its_own(page: Page) -> None:

@@ -62,10 +62,11 @@ def test_only_the_bars_move_while_something_is_dragged(page: Page, explorer: str
 
 def test_the_scale_keeps_its_maximum_until_it_is_fitted(page: Page, explorer: str, analysis: pa.Analysis) -> None:
     page.open(explorer)
+    page.run("pedanova.state.select('optimizer', {labels: ['adam', 'rmsprop']})")
+    page.run("pedanova.state.select('lr', {range: [0.001, 0.003]})")
+    page.settle()
     most = page.run("return document.querySelector('.rank-axis').dataset.most")
     page.run("pedanova.state.select('lr', {range: [0.0003, 0.003]})")
-    page.settle()
-    page.run("pedanova.state.select('optimizer', {labels: ['adam', 'rmsprop']})")
     page.settle()
     assert max(page.bars().values()) < float(most) / 2
     assert page.run("return document.querySelector('.rank-axis').dataset.most") == most

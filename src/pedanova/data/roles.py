@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
@@ -98,7 +99,7 @@ class Role:
         """The reason for the role; if the role is in doubt, the other possible role and its reason instead."""
         if self.doubt is None:
             return self.why
-        score = "" if self.chance is None else f" ({self.chance:.0%} likely to be a parameter)"
+        score = "" if self.chance is None else f" ({percent(self.chance)} likely to be a parameter)"
         return f"perhaps {ARTICLES.get(self.doubt.role, f'a {self.doubt.role}')}: {self.doubt.why}{score}"
 
 
@@ -159,7 +160,7 @@ def roles_of(
         likely = seen["words"] or seen["typical name"]
         limit = UNLIKELY_WORDS if likely else UNLIKELY if behind else UNLIKELY / 2 if before else 0.0
         if doubt and chance < limit:
-            roles[name] = Role(doubt.role, f"{doubt.why} ({chance:.0%} likely to be a parameter)")
+            roles[name] = Role(doubt.role, f"{doubt.why} ({percent(chance)} likely to be a parameter)")
     return columns, roles
 
 

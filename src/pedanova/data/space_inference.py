@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.digits import short
+from pedanova.base.digits import percent, short
 from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
@@ -376,8 +376,8 @@ def _on_scale(parameter: Parameter, column: Column) -> Note | None:
     least = parameter.low if parameter.low > 0 else low
     better = f"{type(parameter).__name__}({least:.4g}, {parameter.high:g}, log=True)"
     words = (
-        f"half of its values lie in the lowest {CORNER:.0%} of the declared range, so a log scale fits better than a "
-        f"linear scale; declare it as {better}"
+        f"half of its values lie in the lowest {percent(CORNER)} of the declared range, so a log scale fits better "
+        f"than a linear scale; declare it as {better}"
     )
     return Note("doubt", words, subject=column.name)
 

@@ -15,6 +15,7 @@ from math import log, prod
 
 import numpy as np
 
+from pedanova.base.digits import percent
 from pedanova.base.notes import Note
 from pedanova.data.blocks import guess_blocks
 from pedanova.data.column import Column, take
@@ -189,7 +190,7 @@ def guess_objective(
         words = f"{name} is used as the objective, because "
         note = Note("objective", words, Arg("yes", True), f" takes every guess{besides}", severity="warning")
     else:
-        words = f"{name} is used as the objective ({right:.0%} likely with all roles); pass "
+        words = f"{name} is used as the objective (it and all roles are right with {percent(right)} probability); pass "
         note = Note("objective", words, Arg("objective", shown="NAME"), f" for another{besides}", severity="guess")
     named = score("right objective", clues["objective"]) >= weights()["answer"]["line from"]
     return ObjectiveGuess(name, note, tuple(others), sure or right >= certain_from(), named, directions)

@@ -353,14 +353,14 @@ def local_rows(name: str, rows: int, samples: int) -> list[pa.Importance]:
 @pytest.mark.parametrize("name", LOCAL)
 def test_local_shares(name: str, rows: int, wide: float, off: float) -> None:
     """The best 1 % of a · b lies in two strips that are thinner than a fiftieth of the space."""
-    found, true = local_rows(name, rows, 6), LOCAL[name]
+    found, true = local_rows(name, rows, 12), LOCAL[name]
     assert np.mean([row.low <= true <= row.high for row in found]) >= 0.8
     assert np.mean([row.high - row.low for row in found]) < wide
     assert abs(np.mean([row.share for row in found]) - true) < off
 
 
 def test_5000_rows_are_no_border_of_local_questions() -> None:
-    below, above = (np.mean([row.high - row.low for row in local_rows("disc", rows, 5)]) for rows in (4_900, 5_100))
+    below, above = (np.mean([row.high - row.low for row in local_rows("disc", rows, 8)]) for rows in (4_900, 5_100))
     assert below / 1.33 < above < below * 1.33
 
 

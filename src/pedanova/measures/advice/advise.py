@@ -438,7 +438,8 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
     known, lately = model.objective(seed), lately_improved(model.few)
     if known is not None:
         better, expected, distance = may_improve(model, known, success_of(data), seed)
-        return advise(rows, max(min(better, lately), expected), distance)
+        least = -math.inf if model.adaptive else expected  # random trials do not try what the model proposes
+        return advise(rows, max(min(better, lately), least), distance)
     finite = model.few.signed[np.isfinite(model.few.signed)]
     typical = float(np.median(finite) - finite.min()) if len(finite) else 0.0
     return advise(rows, lately if np.isfinite(lately) else None, typical)

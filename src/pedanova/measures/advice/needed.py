@@ -98,8 +98,8 @@ class StopAdvice:
     better
         The largest improvement of the best value to expect from `trials` further trials, but at least `negligible`: a
         95 % limit by the model's posterior samples, or, if that is less, twice the largest improvement by as many
-        trials in a row among the last 60 (but not less than the model expects of one further trial). It is None without
-        a model if there are fewer trials, or in unknown order.
+        trials in a row among the last 60 (but, after random trials, not less than the model expects of its next one).
+        It is None without a model if there are fewer trials, or in unknown order.
     negligible
         An improvement up to this size is negligible: a fiftieth of the difference between a typical value and the best
         value.

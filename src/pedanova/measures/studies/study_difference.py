@@ -56,7 +56,7 @@ class StudyRelation:
             "continued": "the {} study continues the {} study: it contains the same rows and more".format(
                 *(("second", "first") if self.longer == 2 else ("first", "second"))
             ),
-            "again": f"{self.common:.0%} of the configurations were run in both studies, with different results: "
+            "again": f"{percent(self.common)} of the configurations were run in both studies, with different results: "
             "the training seed or the task may differ",
             "other": "the studies ran different configurations",
             "unknown": "the rows are no longer available, so it is not known whether one study continues the other",
