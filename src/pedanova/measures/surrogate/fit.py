@@ -14,8 +14,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +41,11 @@ from pedanova.measures.surrogate.gaussian_process import (
 )
 from pedanova.measures.surrogate.posterior import (
     FEWER_POINTS,
+    FINE_POINTS,
     POINTS,
     SOME_POINTS,
     ObjectiveRanks,
+    PointCells,
     PosteriorSamples,
     coarse_points,
     crowded_grids,
@@ -80,8 +83,13 @@ class Layer:
     fits: int  # 1: settings are searched anew; more: so many are fitted to a part of the rows each
     anew: bool = False  # whether its rows have scores from their ranks inside the layer, not among all rows
 
+    def draws(self, count: int) -> Indices:
+        """The indices of the samples, of `count` in all, in which it is used."""
+        return np.flatnonzero(np.isin(np.arange(count) // 2 % self.cycle, self.pairs))
+
 
 LAYER_ROWS = 600  # the largest number of rows for the process of a layer
+WHOLE = Layer(1.0, 0, (0,), 1, fits=1)
 LAYERS = (Layer(0.5, 20, (0,), 2, fits=1), Layer(0.1, 40, (0, 1), 4, fits=2, anew=True))
 
 
@@ -152,11 +160,26 @@ class FitData:
         if not crowded:
             return self
         layout = layout_of(arrangement, places, crowded)
-        return replace(self, layout=layout, rows=layout.embed(places), points=Configured(layout, self.points.places))
+        return replace(self, layout=layout, rows=layout.embed(places))
 
     def feature_weights(self, settings: KernelSettings) -> Reals:
         """(features,) The kernel weight of the parameter that each feature belongs to."""
         return settings.weights[self.layout.owners]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderingProcess:
+    """A process that orders the points of the whole space or of a layer; its posteriors are computed when needed."""
+
+    data: FitData
+    scores: Reals  # (configurations,)
+    some: Indices  # the configurations that it describes
+    given: Indices  # the configurations that it is conditioned on
+    settings: tuple[KernelSettings, ...]  # each is used for a part of the samples
+    layer: Layer = WHOLE
+
+    def posteriors(self) -> Iterator[Posterior]:
+        return (self.data.condition(self.given, self.scores[self.given], one) for one in self.settings)
 
 
 def fit(
@@ -184,12 +207,11 @@ def fit(
             return replace(none, objection="the table holds every configuration, so counts are exact")
         margins = None if sampler.adaptive else margins_of(arrangement, configurations.places)
         crowded = crowded_margins(arrangement, margins or ())
-        places = even_points(
-            arrangement, configurations.places, count=effort.points, seed=seed, margins=margins, dependence=dependence
-        )
-        layout = layout_of(arrangement, configurations.places, crowded)
-        rows_of = layout.embed(configurations.places)
-        data = FitData(configurations, layout, rows_of, Configured(layout, places), effort)
+        known_rows = arrangement, configurations.places
+        design = partial(even_points, *known_rows, seed=seed, margins=margins, dependence=dependence)
+        layout = layout_of(*known_rows, crowded)
+        points = Configured(layout, design(count=effort.points))
+        data = FitData(configurations, layout, layout.embed(configurations.places), points, effort)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
         known = None if near is None else near.settings
         if known is not None and len(known.weights) == arrangement.varying:
@@ -202,8 +224,7 @@ def fit(
         if weak and not (sampler.adaptive and skill.correlation >= SOME_SKILL):
             return replace(none, skill=skill, objection=weak)
         none = replace(none, skill=skill, objection=weak, crowded=crowded)
-        rng = np.random.default_rng([seed, 0xF17])
-        return with_samples(none, data, chosen, settings, rows, places, dependence, rng)
+        return with_samples(none, data, chosen, settings, rows, design, dependence, seed)
 
 
 def with_samples(
@@ -212,9 +233,9 @@ def with_samples(
     chosen: Indices,
     settings: KernelSettings,
     rows: RankedRows,
-    places: Places,
+    design: Callable[..., Places],
     dependence: Dependence,
-    rng: np.random.Generator,
+    seed: int,
 ) -> FittedModel:
     """Fit the model to some configurations, starting from `settings`, and draw posterior samples at all points."""
     sampler, configurations = model.sampler, data.configurations
@@ -224,37 +245,46 @@ def with_samples(
     likelihood = data.likelihood(chosen, scores[chosen])
     settings = likelihood.best(settings, steps=data.effort.steps)
     given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
-    process = data.condition(given, scores[given], settings)
-    drawn = with_noise(process, process.draw(data.points, DRAWS, rng), rng)
-    order = sort_lines(drawn)
-    layers: dict[float, Indices] = {}
-    known = {1.0: (data, process, np.arange(len(configurations)), given)}
+    whole = OrderingProcess(data, scores, np.arange(len(configurations)), given, (settings,))
+    processes = [whole]
     for layer in LAYERS:  # a layer reorders the best points
         top = np.flatnonzero(scores <= normal_quantile(layer.part))
         if layer.rows <= len(top) < len(scores) and np.ptp(scores[top]) > 0.0:
-            inner, own, some, draws = reorder(
-                data, order, top, scores, weights, layer, settings, rng, adaptive=sampler.adaptive
-            )
-            if layer.part < LAYERS[0].part:
-                layers[layer.part] = draws
-                known[layer.part] = inner, own, top, some
-    predictions = {} if sampler.adaptive else {part: leave_one_out(*one, rows, rng) for part, one in known.items()}
+            processes.append(layer_process(whole, top, weights, layer, adaptive=sampler.adaptive))
+    rng = np.random.default_rng([seed, 0xF17])
+    drawn, order, posteriors = ordered(processes, data.points, rng)
+    each = zip(processes, posteriors, strict=True)
+    known = {one.layer: (one, last) for one, last in each if one.layer is not LAYERS[0]}
+    predictions: dict[float, LeaveOneOut] = {}
+    if not sampler.adaptive:
+        predictions = {layer.part: leave_one_out(*one, rows, rng) for layer, one in known.items()}
     ranks = ObjectiveRanks.of(configurations.signed)
     if sampler.adaptive:
         ranks = ObjectiveRanks.of(configurations.signed, (weights / configurations.repeats)[configurations.owner])
         ranks = replace(ranks, parts=parts_reached(drawn, ranks.parts))
     samples = PosteriorSamples(
         space=arrangement.space,
-        points=coarse_points(arrangement.space, arrangement.cells(places)),
+        points=coarse_points(arrangement.space, arrangement.cells(data.points.places)),
         order=order.astype(np.uint16),
         ranks=ranks,
         varying=(*arrangement.names[: arrangement.varying], *sorted(dependence.copies)),
         adaptive=sampler.adaptive,
         copies=dependence.copies,
-        layers=layers,
+        layers={layer.part: layer.draws(len(order)) for layer in known if layer is not WHOLE},
         counted=crowded_grids(arrangement.space, model.crowded),
+        finer=partial(at_more_points, processes, design, seed),
     )
     return replace(model, samples=samples, settings=settings, predictions=predictions)
+
+
+def at_more_points(
+    processes: Sequence[OrderingProcess], design: Callable[..., Places], seed: int
+) -> tuple[PointCells, NDArray[np.uint16]]:
+    """Points for questions inside a small part of the space, and their order in samples of the same processes."""
+    data, places = processes[0].data, design(count=FINE_POINTS)
+    order = ordered(processes, Configured(data.layout, places), np.random.default_rng([seed, 0xF17E]))[1]
+    arrangement = data.configurations.arrangement
+    return coarse_points(arrangement.space, arrangement.cells(places)), order.astype(np.uint16)
 
 
 def is_complete(configurations: Configurations) -> bool:
@@ -335,20 +365,21 @@ def cross_validate(data: FitData, chosen: Indices) -> tuple[Skill, KernelSetting
 
 
 def leave_one_out(
-    data: FitData, process: Posterior, some: Indices, given: Indices, rows: RankedRows, rng: np.random.Generator
+    process: OrderingProcess, posterior: Posterior, rows: RankedRows, rng: np.random.Generator
 ) -> LeaveOneOut:
-    """Predict the scores of some configurations from those in `given`, which the process knows, except themselves."""
+    """Predict the scores of a process's configurations from those that it is conditioned on, except themselves."""
+    data, some, given = process.data, process.some, process.given
     count = len(data.configurations)
     mean, variance = np.empty(count), np.empty(count)
-    mean[given], variance[given] = process.leave_one_out()
+    mean[given], variance[given] = posterior.leave_one_out()
     rest = np.setdiff1d(some, given, assume_unique=True)
     if len(rest):
-        drawn = process.draw(data.rows.take(rest), DRAWS, rng).astype(np.float64)
+        drawn = posterior.draw(data.rows.take(rest), DRAWS, rng).astype(np.float64)
         mean[rest], variance[rest] = drawn.mean(axis=0), drawn.var(axis=0)
     order, owner = np.argsort(rows.rows), data.configurations.owner
     order = order[np.isin(owner[order], some)]
     owner = owner[order]
-    return LeaveOneOut(rows.rows[order], owner, mean[owner], variance[owner], process.noise * process.scale)
+    return LeaveOneOut(rows.rows[order], owner, mean[owner], variance[owner], posterior.noise * posterior.scale)
 
 
 def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) -> Singles:
@@ -358,42 +389,56 @@ def with_noise(process: Posterior, scores: Singles, rng: np.random.Generator) ->
     return scores + sizes[:, None] * rng.standard_normal(scores.shape, dtype=np.float32)
 
 
-def reorder(
-    data: FitData,
-    order: NDArray[np.int64],
-    top: Indices,
-    scores: Reals,
-    weights: Reals,
-    layer: Layer,
-    settings: KernelSettings,
-    rng: np.random.Generator,
-    *,
-    adaptive: bool,
-) -> tuple[FitData, Posterior, Indices, Indices]:
-    """Reorder the best points of some samples by processes that are fitted to the rows `top` of the layer.
+def layer_process(
+    whole: OrderingProcess, top: Indices, weights: Reals, layer: Layer, *, adaptive: bool
+) -> OrderingProcess:
+    """Fit processes to the configurations `top` of a layer.
 
     The best half keeps its scores among all rows: normal quantiles of ranks inside the half would grow without bound at
     its end, and the process would take this for noise. The best tenth has new ones, because its objective may change
-    quickly. So few rows leave the settings uncertain, so samples use several. The result is the features and the last
-    process, the configurations that it was fitted to, and the samples.
+    quickly. So few rows leave the settings uncertain, so samples use several.
     """
+    data, scores = whole.data, whole.scores
     if layer.anew:
         levels = np.unique(data.configurations.levels[top], return_inverse=True)[1]
         scores = np.zeros_like(scores)
         scores[top] = scores_of(levels, weights[top])
     if not adaptive:
         data = data.ranked_among(top)
-    few, most = top[:: -(-len(top) // FIT_ROWS)], top[:LAYER_ROWS]
-    start, steps = None if layer.fits == 1 and data.effort is not QUICK else settings, data.effort.layer_steps
+    few = top[:: -(-len(top) // FIT_ROWS)]
+    start = None if layer.fits == 1 and data.effort is not QUICK else whole.settings[0]
     parts = [few[part :: layer.fits] for part in range(layer.fits)]
-    fitted = [data.likelihood(some, scores[some]).best(start, steps=steps) for some in parts]
-    mine = np.flatnonzero(np.isin(np.arange(len(order)) // 2 % layer.cycle, layer.pairs))
+    settings = [data.likelihood(some, scores[some]).best(start, steps=data.effort.layer_steps) for some in parts]
+    return OrderingProcess(data, scores, top, top[:LAYER_ROWS], tuple(settings), layer)
+
+
+def ordered(
+    processes: Sequence[OrderingProcess], points: Configured, rng: np.random.Generator
+) -> tuple[Singles, NDArray[np.int64], list[Posterior]]:
+    """Posterior samples of the scores at `points`, their order (draws, points), and the last posterior of each process.
+
+    The first process orders all points; each of the others reorders the best points of some samples.
+    """
+    whole, *layers = processes
+    first = next(whole.posteriors())
+    drawn = with_noise(first, first.draw(points, DRAWS, rng), rng)
+    order = sort_lines(drawn)
+    return drawn, order, [first, *(reorder(order, one, points, rng) for one in layers)]
+
+
+def reorder(
+    order: NDArray[np.int64], process: OrderingProcess, points: Configured, rng: np.random.Generator
+) -> Posterior:
+    """Reorder the best points of some samples, and return the last posterior that was used."""
+    layer, layout = process.layer, process.data.layout
+    if points.layout is not layout:
+        points = Configured(layout, points.places)
     first = math.ceil(layer.part * order.shape[1])
-    for part, own in enumerate(fitted):
-        process, draws = data.condition(most, scores[most], own), mine.reshape(-1, 2)[part :: layer.fits].ravel()
+    for number, posterior in enumerate(process.posteriors()):
+        draws = layer.draws(len(order)).reshape(-1, 2)[number :: layer.fits].ravel()
         best, met = order[draws, :first], np.zeros(order.shape[1], dtype=bool)
         met[best] = True
-        again = with_noise(process, process.draw(data.points.take(np.flatnonzero(met)), len(draws), rng), rng)
+        again = with_noise(posterior, posterior.draw(points.take(np.flatnonzero(met)), len(draws), rng), rng)
         turn = sort_lines(np.take_along_axis(again, (np.cumsum(met) - 1)[best], axis=1))
         order[draws, :first] = np.take_along_axis(best, turn, axis=1)
-    return data, process, most, mine
+    return posterior

@@ -7,7 +7,7 @@ at most two bytes per parameter. These data are enough to answer every question 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
@@ -36,6 +36,7 @@ from pedanova.space.parameters import Parameter, Space, Switch, parents_first, p
 from pedanova.space.values import Interval, Value
 
 Counts: TypeAlias = NDArray[np.int64]  # (draws, cells of all parameters)
+PointCells: TypeAlias = tuple[NDArray[np.unsignedinteger[Any]], ...]  # (points,) each: coarse cells, by parameter
 RankRange: TypeAlias = tuple[int, int]  # the number of distinct objectives before the range, and up to its end
 
 # --- uniform points ------------------------------------------------------------------------------------
@@ -44,6 +45,7 @@ SIDE = 101  # a prime, so that SIDE + 1 columns are even in every pair
 POINTS = SIDE**2
 SOME_POINTS = 71**2  # if there are few rows
 FEWER_POINTS = 43**2  # for a faster model
+FINE_POINTS = 199**2  # for questions inside a part of the space, which few of the other points lie in
 SAME_PRIOR = 1e-9  # relative difference below which a prior counts as uniform
 FEWEST_FOR_MARGIN = 10  # the fewest rows of a block from which a margin is estimated
 FEWEST_CROWDED = 40  # the fewest rows that do not crowd by chance
@@ -499,7 +501,7 @@ class PosteriorSamples:
     """Points of the space, and their order in every posterior sample."""
 
     space: Space
-    points: tuple[NDArray[np.unsignedinteger[Any]], ...]  # (points,) each: coarse cells, by parameter
+    points: PointCells
     order: NDArray[np.uint16]  # (draws, points) best first
     ranks: ObjectiveRanks
     varying: tuple[str, ...]  # parameters of the model; those that never varied are not in it
@@ -509,6 +511,7 @@ class PosteriorSamples:
         default_factory=dict
     )  # best part → draws in which a process of its own orders it
     counted: tuple[CoarseGrid, ...] = ()  # how points are counted; by default, in ranges of equal width
+    finer: Callable[[], tuple[PointCells, NDArray[np.uint16]]] | None = None  # makes more points, and their order
     _counted: dict[int, Counts] = field(default_factory=dict, init=False, repr=False)  # by the number of points
 
     @property
@@ -535,6 +538,19 @@ class PosteriorSamples:
             return StackedGrids.of(self.counted)
         return StackedGrids.of([coarse_grid(grid_of(parameter), COUNTED_CELLS) for parameter in self.space.values()])
 
+    @property
+    def fine(self) -> PosteriorSamples:
+        """The same samples at more points, for questions inside a part of the space."""
+        if self.finer is None:
+            return self
+        make = self.finer
+
+        def replaced() -> PosteriorSamples:
+            points, order = make()
+            return replace(self, points=points, order=order, finer=None)
+
+        return RESULTS.get(self, "fine", replaced, lambda fine: fine.order.nbytes)
+
     def focused(self, region: RankRange) -> PosteriorSamples:
         """The samples for questions inside a region: counted in cells that have equally many points of the region.
 
@@ -548,14 +564,15 @@ class PosteriorSamples:
         layer = self.layer_of(region)
 
         def make() -> PosteriorSamples:
-            often = np.bincount(self.order[:, first:last].ravel(), minlength=len(self))
-            masses = (np.bincount(column, weights=often) for column in self.points)
+            fine = self.fine
+            begin, end = fine.ends(region)
+            often = np.bincount(fine.order[:, begin:end].ravel(), minlength=len(fine))
+            masses = (np.bincount(column, weights=often) for column in fine.points)
             grids = (even_grid(grid_of(one), mass) for one, mass in zip(self.space.values(), masses, strict=True))
-            order = self.order[self.layers[layer]] if layer < 1.0 else self.order
-            return replace(self, order=order, counted=tuple(grids), layers={})
+            order = fine.order[self.layers[layer]] if layer < 1.0 else fine.order
+            return replace(fine, order=order, counted=tuple(grids), layers={})
 
-        size = 4 * len(self) * len(self.space)
-        return RESULTS.get(self, ("focused", first, last), make, lambda _: size)
+        return RESULTS.get(self, ("focused", first, last), make, lambda fine: 4 * len(fine) * len(self.space))
 
     def layer_of(self, region: RankRange) -> float:
         """The smallest best part with a process of its own that contains the region; 1.0 for the whole space."""
@@ -593,7 +610,7 @@ class PosteriorSamples:
         inside = every.take(np.flatnonzero(box.take(every)))  # every sample contains each point once
         order = numbers.take(inside).reshape(self.draws, -1)
         points = tuple(column[box] for column in self.points)
-        return replace(self, points=points, order=order, ranks=ranks)
+        return replace(self, points=points, order=order, ranks=ranks, finer=None)
 
     def count(self, span: RankRange) -> Counts:
         """(draws, cells) The number of points in each cell with a rank in `span`; (1, cells) if all ranks are in it."""
@@ -649,7 +666,7 @@ class PosteriorSamples:
         return explained / max(float(mean @ mean), 1e-300)
 
 
-def coarse_points(space: Space, cells: Mapping[str, Cells]) -> tuple[NDArray[np.unsignedinteger[Any]], ...]:
+def coarse_points(space: Space, cells: Mapping[str, Cells]) -> PointCells:
     """For each parameter, the merged cells (points,) of all points, in the smallest integer type that fits."""
     points: list[NDArray[np.unsignedinteger[Any]]] = []
     for name, parameter in space.items():

@@ -210,11 +210,12 @@ class RowModel:
             return fitted
         if fitted.samples.adaptive:
             return replace(fitted, samples=None, objection=NO_PART)
-        box = self._points_inside(around, fitted.samples) if self.level is None else self.level.met(fitted.samples)
+        fine = fitted.samples.fine
+        box = self._points_inside(around, fine) if self.level is None else self.level.met(fine)
         if box is None or box.sum() < LEAST_BOX:
             return replace(fitted, samples=None, objection=NO_BOX)
         varying = varying_names(self.space, self.few.cells)
-        return replace(fitted, samples=replace(fitted.samples.narrowed(box, self.ranks), varying=varying))
+        return replace(fitted, samples=replace(fine.narrowed(box, self.ranks), varying=varying))
 
     def _points_inside(self, around: RowModel, samples: PosteriorSamples) -> Mask | None:
         kept = bounding_box(around.few, np.isin(around.few.rows, self.few.rows), self.space)
