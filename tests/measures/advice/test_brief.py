@@ -84,7 +84,8 @@ def test_what_cannot_be_known_is_said() -> None:
     assert texts["matters"].startswith("no parameter has a clear effect")
     assert texts["where"] == "no clear ranges"
     assert texts["stay"].startswith("not known: gains need a model")
-    assert facts["expect"] == facts["stay"] == {}
+    assert facts["stay"] == {}
+    assert facts["expect"]["at_most"] > facts["expect"]["negligible"]
 
 
 def test_two_objectives_have_a_front_and_gains_at_its_middle() -> None:

@@ -11,8 +11,9 @@ import pytest
 import pedanova as pa
 from pedanova.analysis.watched import Update, Watched, Watcher
 from pedanova.cli.program import main
+from pedanova.counting.few_rows import FewRows
 from pedanova.errors import QueryError
-from pedanova.measures.advice.advise import stop_sentence
+from pedanova.measures.advice.advise import further_gain, stop_sentence
 from pedanova.measures.advice.needed import Estimate, trials_for, until_narrow
 from pedanova.report.live.session import Session
 
@@ -82,24 +83,41 @@ def test_stop_is_said_where_nothing_is_left_to_find() -> None:
     assert not analysis(60, second=0.9, noise=0.1).needed().stop.settled
 
 
-def test_a_search_that_improves_nothing_any_more_gets_a_small_limit() -> None:
-    """With noise, a model always expects a little more; the last trials say how much that is."""
+def test_the_best_values_say_how_much_further_trials_may_improve() -> None:
+    """A search that ends near its best value gets a small limit, wherever that value was found."""
     rng = np.random.default_rng(3)
-    table: dict[str, Any] = {name: rng.random(200) for name in "ab"}
-    loss = table["a"] + 0.3 * rng.normal(size=200)
-    best = np.argsort(loss)[:5]
+    step = np.r_[np.linspace(0.5, 0.02, 80), np.full(120, 0.02)]
+    loss, walk = np.empty(200), np.empty((200, 2))
+    for i in range(200):
+        walk[i] = np.clip(0.3 + step[i] * rng.normal(size=2), 0, 1) if i > 20 else rng.random(2)
+        loss[i] = ((walk[i] - 0.3) ** 2).sum() + 0.01 * abs(rng.normal())
 
-    def limit(number: Any) -> float:
+    def limit(rows: Any, number: Any) -> float:
+        table = {"a": walk[rows, 0], "b": walk[rows, 1], "number": number, "loss": loss[rows]}
         space = {"a": pa.Float(0, 1), "b": pa.Float(0, 1)}
-        found = pa.analyze({**table, "number": number, "loss": loss}, "loss", space=space).needed().stop
+        found = pa.analyze(table, "loss", space=space).needed().stop
         assert found.better is not None
         assert found.value_settled == (found.better == found.negligible)
         return found.better
 
-    early, late = np.arange(5, 205), np.arange(200)
-    early[best], late[best] = np.arange(5), np.arange(200, 205)
-    assert limit(early) < 0.3 * limit(late)
-    assert limit(early) < 0.3 * limit(np.zeros(200))  # in unknown order
+    whole, early = np.arange(200), np.arange(60)
+    assert limit(whole, whole) < 0.5 * limit(early, early)
+    assert limit(whole, np.zeros(200)) < 0.5 * limit(early, early)  # in unknown order
+
+
+@pytest.mark.parametrize("tail", [lambda part: -np.log(part), np.sqrt, lambda part: part])
+def test_further_random_trials_rarely_gain_more_than_the_limit(tail: Any) -> None:
+    rng = np.random.default_rng(5)
+    exceeded, limits = [], []
+    for _ in range(400):
+        values = -tail(rng.random(120)) if tail is not np.sqrt else tail(rng.random(120))
+        few = FewRows({}, {}, values[:100], np.arange(100), None)
+        limit = further_gain(few, adaptive=False)
+        exceeded.append(values[:100].min() - values[100:].min() > limit)
+        limits.append(limit)
+    assert np.mean(exceeded) < 0.1
+    assert np.median(limits) < 3.0 * np.ptp(np.sort(values[:100])[:8])
+    assert further_gain(few.take(np.arange(8)), adaptive=False) == np.inf
 
 
 def settled_table() -> dict[str, Any]:
@@ -160,7 +178,7 @@ def test_without_rows_only_the_ranking_is_judged(tmp_path: Any) -> None:
     assert loaded.pair == a.needed().pair
     assert loaded.stop.better is None
     assert not loaded.stop.settled
-    assert str(loaded.stop).endswith("No model can predict how much further trials improve the best value.")
+    assert str(loaded.stop).endswith("It cannot be predicted how much further trials improve the best value.")
 
 
 def test_bad_questions_are_refused() -> None:

@@ -60,8 +60,9 @@ from pedanova.space.values import Label
 SEVERAL = "with several objectives, gains with a limit for all but one say what further trials may still improve"
 MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
-WINDOWS, LATELY = 3, 2.0  # times 20 trials that are looked back on, and a factor for their largest improvement
-SIMULATED = 40  # with this number, 6 % of 87 limits after TPE were exceeded
+LATELY, TAIL = 60, 8  # the last trials of an adaptive sampler, and the best of them, which predict how it goes on
+EXCEEDED = 0.05  # the probability that further trials gain more than the limit
+SIMULATED = 40  # trials near the best ones, and elsewhere, by which a model predicts the same
 BEST_RUN = 200  # the number of best rows that are candidates for the best configuration
 
 
@@ -435,26 +436,33 @@ def stop_of(data: TrialData, rows: Sequence[Importance], seed: int) -> StopAdvic
     model = None if data.levels.several else data.row_model
     if not isinstance(model, RowModel) or model.around is not None or len(model.rows) < FEWEST_ROWS:
         return advise(rows, None, 0.0)
-    known, lately = model.objective(seed), lately_improved(model.few)
+    known, better = model.objective(seed), further_gain(model.few, adaptive=model.adaptive)
     if known is not None:
-        better, expected, distance = may_improve(model, known, success_of(data), seed)
+        most, expected, distance = predicted_gains(model, known, success_of(data), seed)
         least = -math.inf if model.adaptive else expected  # random trials do not try what the model proposes
-        return advise(rows, max(min(better, lately), least), distance)
+        return advise(rows, max(min(better, most), least), distance)
     finite = model.few.signed[np.isfinite(model.few.signed)]
-    typical = float(np.median(finite) - finite.min()) if len(finite) else 0.0
-    return advise(rows, lately if np.isfinite(lately) else None, typical)
+    distance = float(np.median(finite) - finite.min()) if len(finite) else 0.0
+    return advise(rows, better if np.isfinite(better) else None, distance)
 
 
-def lately_improved(few: FewRows) -> float:
-    """Twice the largest improvement of the best value by 20 trials in a row among the last 60; infinite if not known.
+def further_gain(few: FewRows, *, adaptive: bool) -> float:
+    """How much further trials like the last ones may improve the best value (a 95 % limit); infinite for few trials.
 
-    A sampler that did not improve the best value in 60 trials hardly does so in the next 20, even if the model says
-    that better values are possible somewhere.
+    The differences between the best values and the next one are taken for the tail of an exponential distribution. An
+    adaptive sampler changes this distribution, so only its last trials count. In unknown order, the best values are
+    taken for those of so many trials.
     """
-    if few.order is None or len(few.order) < FURTHER * (WINDOWS + 1):
+    last, among = few.signed, len(few)
+    if adaptive:
+        among = min(among, LATELY)
+        last = last if few.order is None else last[np.argsort(few.order)[-LATELY:]]
+    finite = np.sort(last[np.isfinite(last)])
+    if len(finite) <= TAIL:
         return math.inf
-    bests = np.fmin.accumulate(few.signed[np.argsort(few.order)])
-    return LATELY * float(np.diff(bests[::-FURTHER][: WINDOWS + 1]).max())
+    end = float(finite[TAIL])
+    scale = end - float(finite[:TAIL].mean())
+    return max(0.0, scale * math.log(FURTHER * TAIL / (EXCEEDED * among)) - (end - float(few.signed.min())))
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
@@ -465,16 +473,15 @@ def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
     return str(advice) if advice.settled else ""
 
 
-def may_improve(
+def predicted_gains(
     model: RowModel, known: KnownObjective, success: Success | None, seed: int
 ) -> tuple[float, float, float]:
     """How much further trials may improve the best value, what the best of them is expected to gain, and a distance.
 
-    The distance is that between the best and a typical value.
+    The distance is that between the best and a typical value, which is the median of the predicted objective.
 
-    Twenty trials of a good sampler are simulated by those with the best predictions among those that probably succeed,
-    `SIMULATED` trials near the best trials, and as many anywhere. A trial that fails improves nothing. The improvement
-    is the 95 % quantile over posterior samples. A typical value is the median of the predicted objective.
+    The trials are those with the best predictions among those that probably succeed, `SIMULATED` near the best trials,
+    and as many anywhere. A trial that fails improves nothing. The limit is the 95 % quantile over posterior samples.
     """
     rules, rng = Rules(model.space, model.few.cells), np.random.default_rng([seed, 0x570])
     run, points = run_settings(model, rules), points_of(model, seed)
@@ -487,6 +494,6 @@ def may_improve(
     results = known.observe(later, DRAWS, rng)
     if success is not None:
         results[rng.random(results.shape) >= success.chance(later)] = np.inf
-    better = best - results.min(axis=1)
+    most = float(np.quantile(best - results.min(axis=1), 1.0 - EXCEEDED))
     usual, likeliest = float(np.median(known.middle(points))), float(known.middle(likely[:1])[0])
-    return max(0.0, float(np.quantile(better, 0.95))), best - likeliest, max(0.0, usual - best)
+    return max(0.0, most), best - likeliest, max(0.0, usual - best)

@@ -97,9 +97,9 @@ class StopAdvice:
         The first parameter, and the probability that it stays first.
     better
         The largest improvement of the best value to expect from `trials` further trials, but at least `negligible`: a
-        95 % limit by the model's posterior samples, or, if that is less, twice the largest improvement by as many
-        trials in a row among the last 60 (but, after random trials, not less than the model expects of its next one).
-        It is None without a model if there are fewer trials, or in unknown order.
+        95 % limit that follows from the spread of the eight best values (after an adaptive search, of its last 60
+        trials), or, if that is less, from the model's posterior samples. After random trials, it is not less than the
+        model expects of its next trial. None if there are too few trials.
     negligible
         An improvement up to this size is negligible: a fiftieth of the difference between a typical value and the best
         value.
@@ -143,7 +143,7 @@ class StopAdvice:
     def of_the_value(self) -> str:
         """The sentence about the best value."""
         if self.better is None:
-            return "No model can predict how much further trials improve the best value."
+            return "It cannot be predicted how much further trials improve the best value."
         little = f" ({percent(NEGLIGIBLE)} of its difference from a typical value)" if self.value_settled else ""
         much = f"at most {short(self.better, 2)} in {self.trials} further trials{little}"
         return f"Expect the best value to improve by {much}."
@@ -241,7 +241,7 @@ def first_stays(rows: Sequence[Importance]) -> bool:
 
 
 def advise(rows: Sequence[Importance], better: float | None, distance: float) -> StopAdvice:
-    """Whether to stop; `better` and `distance` come from `may_improve`."""
+    """Whether to stop; `better` and `distance` are computed by `stop_of`."""
     negligible = NEGLIGIBLE * distance
     return StopAdvice(
         rows[0].name, chance_of_first(rows), None if better is None else max(better, negligible), negligible

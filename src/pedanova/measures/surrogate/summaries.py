@@ -297,7 +297,6 @@ def blur_of(grid: Grid, coarse: CoarseGrid) -> list[float]:
 RELATIVE_ERRORS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.8])  # of the root of a model's share, all equally likely
 DISAGREEMENT = 6.0  # how strongly disagreement of samples lowers a share if there are interactions
 PRIOR_PARAMETERS = 3.0  # parameters whose residuals say as much about the model's error as `WIDEN` does
-HIDDEN = 1.28  # deviations of chance, which hides less in nine of ten cases
 AGREED = 2.0  # deviations by which an octave may exceed its energy in the rows without a model
 BEYOND = 5.0  # deviations of chance beyond which an octave of waves counts
 NOISE_PARTS = (0.25, 0.75)  # parts of the model's noise, some of which may be structure
@@ -565,7 +564,7 @@ def _hidden(pair: Residuals | None) -> float:
     if pair is None:
         return 0.0
     misfit = pair[0]
-    most = np.cumsum(misfit.energy) + HIDDEN * np.sqrt(np.cumsum(misfit.deviation**2))
+    most = np.cumsum(misfit.energy) + NORMAL * np.sqrt(np.cumsum(misfit.deviation**2))
     return max(0.0, float(most.max()) - _beyond_chance(pair)[0])
 
 
