@@ -241,7 +241,7 @@ def run(options: argparse.Namespace) -> None:
         done[line["world"], line["sampler"], line["rows"], line["seed"]].add(peer_of(line))
     work = [
         (options.data, folder, world.name, sampler, rows, seed, peers)
-        for seed in range(options.seeds)
+        for seed in range(options.first, options.first + options.seeds)
         for world in worlds
         for sampler in options.samplers
         for rows in options.rows
@@ -407,6 +407,7 @@ def main() -> None:
     parser.add_argument("--peers", type=words, default=list(PEERS), help=",".join(PEERS))
     parser.add_argument("--rows", type=ints, default=[60, 100, 200, 1000])
     parser.add_argument("--seeds", type=int, default=12)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--samplers", type=words, default=["uniform", "tpe"])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", type=Path, help="a folder of complete tables")
