@@ -13,7 +13,9 @@ import pytest
 
 import pedanova as pa
 from pedanova.base.digits import short
+from pedanova.counting.few_rows import FewRows
 from pedanova.errors import LevelsError, QueryError
+from pedanova.measures.advice.advise import belief_in, further_gain
 from pedanova.measures.advice.next_trials import hypervolume_gain, open_boxes
 
 SPACE = {
@@ -316,3 +318,10 @@ def test_where_nothing_can_be_predicted_no_trial_promises_to_be_better() -> None
         assert "10 % probability that it is inside" in trials[0].reason.replace("\xa0", " ")
         said.append(trials[1].better)
     assert np.mean(said) < 0.06  # true: 1 of 61
+
+
+def test_gains_far_beyond_the_best_values_are_hardly_believed_after_an_adaptive_search() -> None:
+    few = FewRows({}, {}, np.linspace(1.0, 2.0, 50), np.arange(50), None)
+    limit = further_gain(few, adaptive=True)
+    near, far = 1.0 - limit, 1.0 - 200.0 * limit
+    assert belief_in(np.array([[near, far]]), limit, few).tolist() == pytest.approx([1.0, 0.01])

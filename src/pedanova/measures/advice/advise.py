@@ -53,7 +53,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.surrogate.objective_model import KnownObjective, Settings
 from pedanova.measures.surrogate.posterior import FEWER_POINTS, even_points
 from pedanova.measures.surrogate.row_model import FEWEST_ROWS, RowModel, hull_of
-from pedanova.space.grid import grid_of
+from pedanova.space.grid import Reals, grid_of
 from pedanova.space.parameters import Float, Int, Moving, Parameter, Space, Switch
 from pedanova.space.values import Label
 
@@ -62,6 +62,7 @@ MOST_TRIALS = 501  # the number of proposed trials is below this
 CANDIDATE_SIDE, MOST_CANDIDATES = 31, 700
 LATELY, TAIL = 60, 8  # the last trials of an adaptive sampler, and the best of them, which predict how it goes on
 EXCEEDED = 0.05  # the probability that further trials gain more than the limit
+BELIEVED = 2.0  # gains that are believed after an adaptive search, in limits of further trials
 SIMULATED = 40  # trials near the best ones, and elsewhere, by which a model predicts the same
 BEST_RUN = 200  # the number of best rows that are candidates for the best configuration
 
@@ -340,6 +341,8 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     places = [place for place, *_ in chosen]
     results = objectives.results_of(candidates[places], seed)
     predicted, better = objectives.predict(results), objectives.chance_of_new(results, seed) * chances[places]
+    if model.adaptive and len(objectives.names) == 1:
+        better *= belief_in(results[..., 0], further_gain(part.few, adaptive=True), part.few)
     succeeds = [None] * many if success is None else chances[places].tolist()
     rows = zip(rules.values(candidates[places]), chosen, predicted, succeeds, better.tolist(), strict=True)
     trials = [
@@ -463,6 +466,16 @@ def further_gain(few: FewRows, *, adaptive: bool) -> float:
     end = float(finite[TAIL])
     scale = end - float(finite[:TAIL].mean())
     return max(0.0, scale * math.log(FURTHER * TAIL / (EXCEEDED * among)) - (end - float(few.signed.min())))
+
+
+def belief_in(results: Reals, limit: float, few: FewRows) -> Reals:
+    """(configurations,) How far the gains of the drawn `results` (draws, configurations) are believed, 0 to 1.
+
+    After an adaptive search, a model may promise much where nothing was tried, although the best values lie close
+    together. Gains of more than `BELIEVED` times the limit of further trials are believed in proportion.
+    """
+    gains = few.signed.min() - np.median(results, axis=0)
+    return np.asarray(np.where(gains > BELIEVED * limit, BELIEVED * limit / np.maximum(gains, 1e-300), 1.0))
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
