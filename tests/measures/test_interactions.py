@@ -318,7 +318,7 @@ class TestTable:
         assert len(text.splitlines()) == 13
         assert len(found) == 10
         assert list(found.to_dict())[:3] == ["first", "second", "interaction"]
-        assert "10 pairs, each in at most 22 × 22 cells" in found.notes[0]
+        assert "10 pairs, each in at most 62 × 62 cells" in found.notes[0]
         assert [row.interaction for row in found.rows] == sorted((row.interaction for row in found.rows), reverse=True)
 
     def test_long_tables_are_cut(self) -> None:

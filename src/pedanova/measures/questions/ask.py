@@ -312,7 +312,7 @@ def interactions_of(
     rough = min(most, usual) if size == 2 else most
     groups = interactions.strongest(observed, codes, interactions.groups_of(chosen, rough), size, threads)
     how: dict[str, Any] = {"corrected": as_flag("corrected", corrected), "seed": question.seed, "threads": threads}
-    samples = query.samples
+    samples = None if query.samples is None else query.samples.fine
     if size == 2:
         if cells == "auto":
             counted = int(chosen[0].region.sum()) if samples is None else len(samples)

@@ -282,7 +282,8 @@ def at_more_points(
 ) -> tuple[PointCells, NDArray[np.uint16]]:
     """Points for questions inside a small part of the space, and their order in samples of the same processes."""
     data, places = processes[0].data, design(count=FINE_POINTS)
-    order = ordered(processes, Configured(data.layout, places), np.random.default_rng([seed, 0xF17E]))[1]
+    with one_thread():
+        order = ordered(processes, Configured(data.layout, places), np.random.default_rng([seed, 0xF17E]))[1]
     arrangement = data.configurations.arrangement
     return coarse_points(arrangement.space, arrangement.cells(places)), order.astype(np.uint16)
 
