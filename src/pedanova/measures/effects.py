@@ -211,20 +211,62 @@ MOST = 1e306  # larger sums of the objective are refused, so that no result over
 NO_SPREAD = ObjectiveSpread(math.nan, math.nan)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class RegionRows:
+    """The rows whose objective is explained: their levels, and the sums of their objectives, perhaps clipped."""
+
+    levels: Range
+    moments: Moments
+    cut: Clip | None
+    notes: tuple[Note, ...]
+
+    @property
+    def many(self) -> int:
+        return int(self.moments.rows[slice(*self.levels)].sum())
+
+    @property
+    def last(self) -> int:
+        """The level after the last one with objectives of its own; all later rows have the objective of the limit."""
+        return self.levels[1] if self.cut is None else self.cut.level
+
+    def own_spreads(self) -> list[ObjectiveSpread]:
+        """The spread of the objective in each level."""
+        several = (self.moments.rows > 1).tolist()  # a single row has no variance
+        levels = range(self.levels[0], self.last)
+        return [self.moments.spread(k, k + 1) if several[k] else NO_SPREAD for k in levels]
+
+
 def effects_of(
-    tallies: Mapping[str, Tally],
-    moments: Moments,
-    region: Region,
-    *,
-    clip: Region | None = None,
-    smoothing: Smoothing = "auto",
+    tallies: Mapping[str, Tally], moments: Moments, region: Region, *, clip: Region | None, smoothing: Smoothing
 ) -> Effects:
     """The effect of every parameter on the objective inside the region, the largest first."""
-    levels = next(iter(tallies.values())).levels
+    rows = rows_of_region(next(iter(tallies.values())).levels, moments, region, clip)
+    spread = rows.moments.spread(*rows.levels)
+    check_spread(spread, rows.many, region, clipped=rows.cut is not None)
+    by_level, effects = LevelSpreads.of(rows.own_spreads(), spread), []
+    for tally in tallies.values():
+        sums, squares = sums_by_cell(tally, rows, by_level, spread)
+        effects.append(measure_effect(tally, sums, squares, rows.levels, spread, smoothing))
+    total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
+    if total > 0:
+        effects = [replace(effect, ratio=effect.raw_share / total) for effect in effects]
+    return Effects(
+        rows=tuple(sorted(effects, key=lambda row: -row.raw_share)),
+        region=str(region),
+        clip=None if rows.cut is None else rows.cut.words,
+        n_region=rows.many,
+        mean=spread.mean,
+        total_variance=spread.variance,
+        notes=(*rows.notes, *doubts_about(effects, spread, rows.many)),
+    )
+
+
+def rows_of_region(levels: Levels, moments: Moments, region: Region, clip: Region | None) -> RegionRows:
+    """The rows of the region; rows without a finite objective are left out, unless they are clipped."""
     outer = levels.find(region, moments.rows)
     cut = None if clip is None else as_clip(clip, levels, moments.rows)
     rows = int(moments.rows[slice(*outer)].sum())
-    notes: list[Note] = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
+    notes = ties_note("region", region, rows, int(moments.rows.sum()), own=levels.own)
     if cut is not None:
         if not outer[0] < cut.level <= outer[1] or math.isinf(cut.value):
             words = f"clip ({cut.words}) needs a finite limit inside region ({region}); choose another limit"
@@ -234,26 +276,28 @@ def effects_of(
         notes.append(Note("rows", words))
         moments = moments.clipped(cut.level, cut.value)
     elif outer[1] == levels.count and levels.apart and moments.rows[-1] and not np.isfinite(moments.squares[-1]):
-        endless = int(moments.rows[-1])  # rows without a finite objective are in the last level
-        outer, rows = (outer[0], outer[1] - 1), rows - endless
-        words = f"{endless:,} of {endless + rows:,} rows have no finite objective and are left out; "
+        outer = outer[0], outer[1] - 1  # rows without a finite objective are in the last level
+        words = f"{int(moments.rows[-1]):,} of {rows:,} rows have no finite objective and are left out; "
         notes.append(Note("rows", words, Arg("clip", 0.1), " gives them the worst objective of the best 10 % instead"))
-    spread = moments.spread(*outer)
-    check_spread(spread, rows, region, clipped=cut is not None)
-    last = outer[1] if cut is None else cut.level
-    effects = []
-    many = (moments.rows > 1).tolist()  # a single row has no variance
-    own = [moments.spread(k, k + 1) if many[k] else NO_SPREAD for k in range(outer[0], last)]
-    by_level = LevelSpreads.of(own, spread)
-    for tally in tallies.values():
-        filled = tally.filled(outer[0], last)
-        sums = summed_by(filled.cell, filled.sums, tally.grid.width)  # of the objective
-        squares = squares_of(filled, by_level, spread, tally.grid.width)
-        if cut is not None:
-            worse = tally.between(cut.level, outer[1])
-            sums += cut.value * worse
-            squares += worse * np.square(np.ldexp(cut.value - spread.mean, -spread.power)) if worse.any() else 0.0
-        effects.append(measure_effect(tally, sums, squares, outer, spread, smoothing))
+    return RegionRows(outer, moments, cut, tuple(notes))
+
+
+def sums_by_cell(
+    tally: Tally, rows: RegionRows, by_level: LevelSpreads, spread: ObjectiveSpread
+) -> tuple[Reals, Reals]:
+    """(width,) each: the sum of the objective, and of (objective - mean)² in units of 4 ** power."""
+    filled, width = tally.filled(rows.levels[0], rows.last), tally.grid.width
+    sums, squares = summed_by(filled.cell, filled.sums, width), squares_of(filled, by_level, spread, width)
+    if rows.cut is not None:
+        worse = tally.between(rows.cut.level, rows.levels[1])
+        sums += rows.cut.value * worse
+        if worse.any():
+            squares += worse * np.square(np.ldexp(rows.cut.value - spread.mean, -spread.power))
+    return sums, squares
+
+
+def doubts_about(effects: Sequence[Effect], spread: ObjectiveSpread, rows: int) -> list[Note]:
+    notes = []
     if not TINY <= spread.variance < math.inf:
         words = "the variance is outside the range of floating-point numbers; shares are still valid"
         notes.append(Note("answer", words))
@@ -262,18 +306,7 @@ def effects_of(
     if sum(effect.share for effect in effects) > 1.0 + 1e-9:
         words = "the parameters depend on each other in these rows, so their shares add up to more than 100 %"
         notes.append(Note("answer", words))
-    total = sum(effect.raw_share for effect in effects)  # the summed variance may be too large for a double
-    if total > 0:
-        effects = [replace(effect, ratio=effect.raw_share / total) for effect in effects]
-    return Effects(
-        rows=tuple(sorted(effects, key=lambda row: -row.raw_share)),
-        region=str(region),
-        clip=None if cut is None else cut.words,
-        n_region=rows,
-        mean=spread.mean,
-        total_variance=spread.variance,
-        notes=tuple(notes),
-    )
+    return notes
 
 
 def check_spread(spread: ObjectiveSpread, rows: int, region: Region, *, clipped: bool) -> None:
