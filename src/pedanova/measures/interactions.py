@@ -284,48 +284,43 @@ def measure_pairs(
     """
     rough, rough_shown = (one if coarse is None else merged_pairs(one, coarse) for one in (tally, shown))
     design, own = design_of(rough.region), design_of(shown.region)
-    interaction, closed, added, overlap, first, second = shares_of(
-        own, shown.target, corrected=corrected, grain=shown.grain
-    )
+    parts = shares_of(own, shown.target, corrected=corrected, grain=shown.grain)
     if alone is not None:
-        first, second = np.array([[alone[name] for name in pair] for pair in tally.sets]).T
-        added = np.maximum(first + second - overlap, np.maximum(first, second))
-        closed = np.minimum(added + np.maximum(interaction, 0.0), 1.0)
-        added = closed - np.maximum(interaction, 0.0)
+        parts = around_single_shares(parts, np.array([[alone[name] for name in pair] for pair in tally.sets]).T)
     p = p_values(design, rough.target, seed=seed, threads=threads)
     both = [(rough.region.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (-1, -2)]  # whether a parameter varies
     adjusted = holm(p, both[0] & both[1])
     before = shares_of(design_of(rough_shown.region), rough_shown.target, corrected=corrected, grain=shown.grain)[0]
     growth = own.region.shape[-1] / design.region.shape[-1]
     # The border of the target cuts cells; the part that is lost is inversely proportional to their number.
-    left = np.maximum(interaction - before, 0.0) / (growth - 1.0) if growth > 1.0 else np.zeros(len(p))
+    left = np.maximum(parts[0] - before, 0.0) / (growth - 1.0) if growth > 1.0 else np.zeros(len(p))
     rows = []
     for i, names in enumerate(tally.sets):
+        numbers = [float(column[i]) for column in (*parts, p, adjusted)]
         if samples is None:
-            off = deviation_of(own.of(i), shown.target[i], float(interaction[i]))
+            off = deviation_of(own.of(i), shown.target[i], numbers[0])
         else:
             each = explained(own.of(i), samples(names))
             off = WIDEN * float((each.closed - each.additive).std(ddof=1))
-        clear = is_clear(adjusted[i], interaction[i])
-        least = interaction[i] - NORMAL * hypot(off, LEAST_DEVIATION)
-        low = low_of(least, float(interaction[i]), float(p[i])) if clear else 0.0
-        high = np.clip(interaction[i] + left[i] + NORMAL * hypot(off, LEAST_DEVIATION, left[i] / 2.0), 0.0, 1.0)
-        rows.append(
-            Interaction(
-                names=names,
-                interaction=float(interaction[i]),
-                closed=float(closed[i]),
-                additive=float(added[i]),
-                redundancy=float(overlap[i]),
-                first_share=float(first[i]),
-                second_share=float(second[i]),
-                p_value=float(p[i]),
-                p_adjusted=float(adjusted[i]),
-                low=float(low),
-                high=float(high),
-            )
-        )
+        rows.append(with_ends(Interaction(names, *numbers), off, float(left[i])))
     return tuple(sorted(rows, key=lambda row: -row.interaction))
+
+
+def around_single_shares(parts: Sequence[Reals], alone: Reals) -> list[Reals]:
+    """The numbers of `shares_of`, moved so that both single shares are those in `alone` (2, pairs)."""
+    interaction, _, _, overlap, *_ = parts
+    first, second = alone
+    added = np.maximum(first + second - overlap, np.maximum(first, second))
+    closed = np.minimum(added + np.maximum(interaction, 0.0), 1.0)
+    return [interaction, closed, closed - np.maximum(interaction, 0.0), overlap, first, second]
+
+
+def with_ends(row: Interaction, off: float, left: float) -> Interaction:
+    """The row with its 95 % interval, from a standard deviation and from what finer cells would add (`left`)."""
+    least = row.interaction - NORMAL * hypot(off, LEAST_DEVIATION)
+    low = low_of(least, row.interaction, row.p_value) if row.significant else 0.0
+    high = row.interaction + left + NORMAL * hypot(off, LEAST_DEVIATION, left / 2.0)
+    return replace(row, low=low, high=min(max(high, 0.0), 1.0))
 
 
 def deviation_of(design: Design, target: NDArray[Any], interaction: float) -> float:
@@ -402,17 +397,7 @@ def measure_sets(
         random = np.random.Generator(np.random.PCG64([seed, place]))
         varies = all(len(np.unique(axis[design.full])) > 1 for axis in cells)
         p = set_p_value(design, target[place][design.full], most=most, random=random) if varies else 1.0
-        row = Interaction(
-            names=sets[place],
-            interaction=interaction,
-            closed=closed,
-            additive=lower,
-            redundancy=None,
-            first_share=None,
-            second_share=None,
-            p_value=p,
-            p_adjusted=p,
-        )
+        row = Interaction(sets[place], interaction, closed, lower, None, None, None, p_value=p, p_adjusted=p)
         return row, varies
 
     with one_thread():  # for linear algebra, because the sets are spread over the other threads
