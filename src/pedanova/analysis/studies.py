@@ -392,32 +392,36 @@ def difference(
     >>> next(iter(pa.difference(good, best)))
     'learning_rate'
     """
-    if not isinstance(a, Analysis) or not isinstance(b, Analysis):
-        if isinstance(a, Analysis) or isinstance(b, Analysis):
-            words = "an analysis cannot be compared with a result of importance(); give two analyses, or two results"
-            raise QueryError(words)
+    if isinstance(a, Importances) and isinstance(b, Importances):
         return difference_of_answers(a, b)
+    if not isinstance(a, Analysis) or not isinstance(b, Analysis):
+        words = "only two analyses, or two results of importance(), can be compared"
+        raise QueryError(f"{words}, not {type(a).__name__} and {type(b).__name__}")
     shared = shared_space(a.space, b.space)
     if not shared.names:
         both = f"the first has {listed(list(a.space))}; the second has {listed(list(b.space))}"
         raise QueryError(f"the studies have no parameter in common; {both}")
     question = Question(target, region, **check_how(how))
     question.check_not_paper("differences between studies")
-    plain = replace(question, baseline=DEFAULT.baseline, force=True)
     relation = study_relation(a.data, b.data, shared)
     first, second, notes = on_common_ground(a.data, b.data, shared)
     answers = [importance_of(one, question) for one in (first, second)]
+    plain = replace(question, baseline=DEFAULT.baseline, force=True)
     one, two = (data.resolved(data.widened(plain)) for data in (first, second))
     densities = {**one.densities}, {**two.densities}
     rows = differences_of(answers[0], answers[1], shared.names, densities, (targets_of(one), targets_of(two)))
+    every = [*notes_on_relation(relation, a.data, b.data), *notes, *notes_on_answers(answers, shared, names)]
+    return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
+
+
+def notes_on_relation(relation: StudyRelation, a: TrialData, b: TrialData) -> list[Note]:
+    words = [relation.in_words()]
     if relation.kind in ("same", "continued"):
-        notes.append(Note("answer", SHARED))
+        words.append(SHARED)
     aims = [f"{TO_DO[one.direction]} {one.objective}" for one in (a, b)]
     if aims[0] != aims[1]:
-        words = f"the objectives differ ({aims[0]}, {aims[1]}), so each study has its own best rows"
-        notes.append(Note("answer", words))
-    every = [Note("answer", relation.in_words()), *notes, *_answered(answers, shared, names)]
-    return StudyDifferences(rows, names, in_order(every), densities, relation=relation)
+        words.append(f"the objectives differ ({aims[0]}, {aims[1]}), so each study has its own best rows")
+    return [Note("answer", one) for one in words]
 
 
 def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[TrialData, TrialData, list[Note]]:
@@ -443,7 +447,7 @@ def on_common_ground(a: TrialData, b: TrialData, shared: CommonSpace) -> tuple[T
     return first, second, [*notes, Note("rows", f"{words}: {kept}", subject=box)]
 
 
-def _answered(answers: list[Importances], shared: CommonSpace, names: tuple[str, str]) -> list[Note]:
+def notes_on_answers(answers: list[Importances], shared: CommonSpace, names: tuple[str, str]) -> list[Note]:
     """Collect the notes of both answers, and add notes on parameters that one of the studies never varied."""
     one, two = answers
     notes = []

@@ -124,6 +124,6 @@ def test_only_answers_of_the_same_kind_are_compared() -> None:
     found = table(row("x", 0.1, 0.2, 0.3))
     with pytest.raises(QueryError, match="baselines differ"):
         difference(found, replace(found, baseline="uniform"))
-    with pytest.raises(QueryError, match="only results of importance"):
-        difference(found, {"x": 1})  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="can be compared, not Importances and dict"):
+        pa.difference(found, {"x": 1})  # type: ignore[call-overload]
     assert len(difference(found, table(row("y", 0.1, 0.2, 0.3)))) == 0

@@ -314,9 +314,6 @@ class Differences(NamedTable[Difference]):
 
 def difference_of_answers(one: Importances, two: Importances) -> Differences:
     """The differences of the shares of two answers, with 95 % intervals; see `difference`."""
-    for answer in (one, two):
-        if not isinstance(answer, Importances):
-            raise QueryError(f"only results of importance() can be compared, not {type(answer).__name__}")
     if one.baseline != two.baseline:
         raise QueryError(f"baselines differ: {one.baseline!r} and {two.baseline!r}; use the same baseline for both")
     both = [(row, two[row.name]) for row in one.rows if row.name in two]
