@@ -24,9 +24,9 @@ from helpers.tools import need
 from pedanova import paper
 from pedanova.errors import QueryError
 from pedanova.measures.importance import measure
-from pedanova.report.page.answers import answer
+from pedanova.report.page.answers import ranking
 from pedanova.report.page.cards import payload_of
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 ROOT = Path(__file__).parent.parent
 NAMES = [f"x{d}" for d in range(1, 5)]
@@ -479,7 +479,7 @@ class TestPaperEstimator:
         a = small_analysis(400)
         found = a.importance(0.1, estimator="paper").ratios
         question = parse_question({"baseline": "paper"}, a.space)
-        shown = answer(a.data, question)
+        shown = ranking(a.data, question)
         assert {row["parameter"]: row["ratio"] for row in shown["importances"]} == found
         assert eval(shown["lines"]["python"], {"a": a}).ratios == found
         assert "--estimator paper" in shown["lines"]["shell"]

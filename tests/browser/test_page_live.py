@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from pedanova.base.digits import percent
 from pedanova.report.page import answers
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 COUNTS = {"estimator": "counts", "draws": 100}
 TAB, LEFT, RIGHT, ENTER, ESCAPE, SPACE = "\ue004", "\ue012", "\ue014", "\ue007", "\ue00c", "\ue00d"
@@ -29,7 +29,7 @@ def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:
     """Everything that the page shows, held against the analysis itself."""
     shown = page.answer()
     question = parse_question(page.state()["question"], a.space)
-    wanted = json.loads(json.dumps(answers.answer(a.data, replace(question, **COUNTS))))
+    wanted = json.loads(json.dumps(answers.ranking(a.data, replace(question, **COUNTS))))
     del wanted["lines"]  # in the order of the brushes, which the driver does not keep
     if "densities" in wanted:  # the page also shows columns that are not parameters
         shown["densities"] = {name: shown["densities"][name] for name in wanted["densities"]}
@@ -238,7 +238,7 @@ def test_random_selections_say_what_python_says(page: Page, explorer: str, analy
     answered: list[dict[str, Any]] = []
     while len(answered) < 22:  # a fault that shows in one of ten is found nine times of ten
         question = random_question(random)
-        if not answers.answer(analysis.data, parse_question(question, analysis.space), sure=False)["refused"]:
+        if not answers.ranking(analysis.data, parse_question(question, analysis.space), sure=False)["refused"]:
             answered.append(question)
     told = [one for start in (0, 11) for one in page.later(ASK, answered[start : start + 11])]
     for shown, drawn in told:

@@ -13,7 +13,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.reports import LADDER
 from pedanova.report.page import answers
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 COUNTS = {"estimator": "counts", "draws": 200}
 HOME, END, LEFT, RIGHT, ENTER, ESCAPE = "\ue011", "\ue010", "\ue012", "\ue014", "\ue007", "\ue00c"
@@ -150,7 +150,7 @@ def test_a_box_that_was_asked_for_is_a_chip(page: Page, report: Path, analysis: 
     question = parse_question({"selection": {"optimizer": {"labels": ["adam", "sgd"]}}}, analysis.space)
     page.run("pedanova.state.ask({selection: {optimizer: {labels: ['adam', 'sgd']}}})")
     page.settle()
-    wanted = answers.answer(analysis.data, replace(question, **COUNTS))
+    wanted = answers.ranking(analysis.data, replace(question, **COUNTS))
     assert page.answer()["importances"] == wanted["importances"]
     assert "optimizer = adam, sgd" in page.text("#chips")
     page.click("[data-focus='cross optimizer']")

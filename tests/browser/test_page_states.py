@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import served, settled, tab
 from pedanova.data.regions import Region
-from pedanova.report.page.question import band_to_json
+from pedanova.report.page.page_question import band_to_json
 
 ENTER, ESCAPE, SELECT_ALL = "\ue007", "\ue00c", "\ue009a\ue000"
 GONE = "return document.getElementById('headline').textContent.startsWith('No answer')"

@@ -12,7 +12,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import FAST, asked, mixed, saved, served, settled, tab, two_goals
 from pedanova.report.page.answers import asked_of
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 RIGHT, UP, ENTER = "\ue014", "\ue013", "\ue007"
 

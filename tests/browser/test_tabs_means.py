@@ -9,7 +9,7 @@ import pedanova as pa
 from helpers.chromium import Page
 from helpers.tabs import asked, opened, saved, settled, tab
 from pedanova.report.page.answers import marginals
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 
 def same_as_python(page: Page, a: pa.Analysis) -> dict[str, Any]:

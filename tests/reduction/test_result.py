@@ -49,7 +49,7 @@ def test_values_that_were_not_selected_go() -> None:
 
 def test_the_page_suggests_no_more_than_was_selected() -> None:
     from pedanova.report.page.answers import smaller_space
-    from pedanova.report.page.question import parse_question
+    from pedanova.report.page.page_question import parse_question
 
     rng = np.random.default_rng(0)
     lr, z = 10 ** rng.uniform(-5, 0, 400), rng.random(400)

@@ -16,7 +16,7 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Cell, Table
 from pedanova.base.terminal import TableColumn
 from pedanova.cli.inputs import as_argument, as_float, is_saved, opened, question_of, split_names, table_options
-from pedanova.cli.output import answer, as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs
+from pedanova.cli.output import as_rows, command_line, complain, emit, line_width, notes_aside, paragraphs, print_answer
 from pedanova.cli.parser import BY_COMMAND
 from pedanova.data.options import RowOptions
 from pedanova.data.roles import ColumnRoles
@@ -49,7 +49,7 @@ def run_roles(options: argparse.Namespace) -> int:
     table = {name: value for name, value in table_options(options).items() if name not in ("study", "scan")}
     request = request_of(as_argument(OBJECTIVE, options.objective), RowOptions(**table))
     roles = roles_in(options.file, request, options.study)
-    return answer(options, roles, draw_roles)
+    return print_answer(options, roles, draw_roles)
 
 
 def draw_roles(roles: ColumnRoles, look: TerminalStyle) -> str:
@@ -64,7 +64,7 @@ def run_method(options: argparse.Namespace) -> int:
     command = BY_COMMAND[options.command]
     result = getattr(a, command.name)(**question_of(options))
     notes = [*result.notes, *(a.notes if command.table_notes else ())]
-    return answer(options, result, getattr(tables, f"draw_{command.name}"), a=a, notes=notes)
+    return print_answer(options, result, getattr(tables, f"draw_{command.name}"), a=a, notes=notes)
 
 
 def run_analyze(options: argparse.Namespace) -> int:
@@ -97,7 +97,7 @@ def run_analyze(options: argparse.Namespace) -> int:
         stop = stop_sentence(a.data, result, options.seed)
     own = [*result.notes, *([Note("answer", stop)] if stop else [])]
     more = {"space": a.space.to_dict(), "good_values": dict(result.good)}
-    return answer(options, result, drawn, a=a, more=more, notes=[*own, *a.notes], aside=own, gap="\n")
+    return print_answer(options, result, drawn, a=a, more=more, notes=[*own, *a.notes], aside=own, gap="\n")
 
 
 def next_step(a: Analysis, result: Importances, options: argparse.Namespace) -> str:
@@ -152,7 +152,7 @@ def run_densities(options: argparse.Namespace) -> int:
         return "\n\n".join(part for part in parts if part)
 
     more = {"target": words[0], "region": words[1], "densities": chosen.in_full()}
-    return answer(options, chosen, drawn, a=a, more=more, notes=None)
+    return print_answer(options, chosen, drawn, a=a, more=more, notes=None)
 
 
 class DensityTable(Table):
@@ -195,7 +195,7 @@ def density_columns(density: Densities) -> dict[str, list[Cell]]:
 def run_compare(options: argparse.Namespace) -> int:
     a = opened(options)
     result = a.compare(**question_of(options))
-    return answer(options, result, tables.draw_compare, notes=[*result.notes, *a.notes], aside=())
+    return print_answer(options, result, tables.draw_compare, notes=[*result.notes, *a.notes], aside=())
 
 
 def run_reduce(options: argparse.Namespace) -> int:
@@ -267,7 +267,7 @@ def run_across(options: argparse.Namespace) -> int:
         "ranks": None if result.ranks is None else ranks_to_json(result.ranks),
         "disagreements": as_rows(result.disagreements.to_dict()),
     }
-    return answer(options, result, tables.draw_across, more=more, notes=result.notes)
+    return print_answer(options, result, tables.draw_across, more=more, notes=result.notes)
 
 
 def ranks_to_json(ranks: RankTest) -> dict[str, Any]:
@@ -291,7 +291,7 @@ def run_difference(options: argparse.Namespace) -> int:
     studies = named_analyses([options.file, *options.others], objective, table_options(options))
     first, second = studies
     result = difference(studies[first], studies[second], names=(first, second), **question_of(options))
-    return answer(options, result, tables.draw_difference, notes=result.notes)
+    return print_answer(options, result, tables.draw_difference, notes=result.notes)
 
 
 PREDICTED = "expected: the predicted objective of the trial, with its 95 % interval."
@@ -314,7 +314,7 @@ def run_next(options: argparse.Namespace) -> int:
         table = look.folded(columns)
         return look.titled("Run next", table, PREDICTED, MARKED, needed)
 
-    return answer(options, result, drawn, a=a, notes=[*result.notes, *a.notes])
+    return print_answer(options, result, drawn, a=a, notes=[*result.notes, *a.notes])
 
 
 def run_brief(options: argparse.Namespace) -> int:

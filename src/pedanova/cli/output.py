@@ -172,7 +172,7 @@ def look(options: argparse.Namespace) -> TerminalStyle:
     return TerminalStyle(line_width(options.output), wants_colour(options.output), alone, most)
 
 
-def answer(
+def print_answer(
     options: argparse.Namespace,
     result: Table,
     draw: Callable[[Any, TerminalStyle], str],

@@ -72,7 +72,7 @@ def coarse_groups(grid: Grid, region: NDArray[np.int64], cells: int) -> Groups:
         counts = own[block.start : block.stop]
         if counts.any():
             share = len(counts) if few else max(1, round(cells * int(counts.sum()) / total))
-            placed = merged(counts, share, block)
+            placed = merged_cells(counts, share, block)
             groups[block.start : block.stop] = used + placed
             used += int(placed.max()) + 1
     for cell in (grid.missing, grid.outside):
@@ -104,7 +104,7 @@ def merged_pairs(tally: SetTally, coarse: Mapping[str, NDArray[np.int64]]) -> Se
     return SetTally(groups, 2, target, region, tally.grain)
 
 
-def merged(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int64]:
+def merged_cells(counts: NDArray[np.int64], most: int, block: Block) -> NDArray[np.int64]:
     """The group of each cell, numbered from 0, as an array (cells,). A cell without rows joins a neighbouring group."""
     full = np.flatnonzero(counts)
     if len(full) <= most:

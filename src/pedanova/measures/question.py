@@ -53,7 +53,7 @@ MOST_DRAWS = 1_000_000  # more need gigabytes, and change no printed digit
 class Question:
     """Which rows are compared with which, and how the numbers are computed. See `Analysis.importance`.
 
-    The page sends the same object as JSON (`report/page/question.py`).
+    The page sends the same object as JSON (`report/page/page_question.py`).
     """
 
     target: object = TARGET

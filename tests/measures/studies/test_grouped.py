@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from pedanova.analysis.studies import grouped_analyses
 from pedanova.data.column import as_column
-from pedanova.measures.studies.across import codes_of, grouped
+from pedanova.measures.studies.across import group_codes, grouped
 
 SPACE = {"lr": pa.Float(0, 1), "opt": pa.Categorical(["a", "b"])}
 
@@ -64,7 +64,7 @@ def test_several_objectives_are_ordered_within_each_group() -> None:
     ],
 )
 def test_names_of_groups(values: list[object], names: list[str]) -> None:
-    codes, labels = codes_of(as_column("group", np.array(values)))
+    codes, labels = group_codes(as_column("group", np.array(values)))
     assert [label for i, label in enumerate(labels) if (codes == i).any()] == names
     assert next(labels[code] for code in codes) == str(values[0])
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pedanova as pa
 from helpers.explorers import payload_of
 from pedanova.report.live.session import Session
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 FAST: dict[str, Any] = {"estimator": "counts", "draws": 50}
 

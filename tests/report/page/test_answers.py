@@ -12,8 +12,8 @@ import pytest
 import pedanova as pa
 from pedanova.measures.question import Question
 from pedanova.measures.questions.ask import importance_of
-from pedanova.report.page.answers import answer, densities, difference_of, pairs, plane, smaller_space
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.answers import densities, difference_of, pairs, plane, ranking, smaller_space
+from pedanova.report.page.page_question import parse_question
 
 COUNTS: dict[str, Any] = {"estimator": "counts", "draws": 0}
 
@@ -45,9 +45,9 @@ def test_good_rows_stay_the_same_rows_when_some_are_selected(direction: str) -> 
     a = study(direction=direction)
     best = set(a.trials(limit=60).to_dict()["row"])
     adam = set(a.within("optimizer == 'adam'").trials(limit=None).to_dict()["row"])
-    found = answer(a.data, replace(ask(a, selection=ADAM), **COUNTS))
+    found = ranking(a.data, replace(ask(a, selection=ADAM), **COUNTS))
     assert found["rows"] == {"selected": len(adam), "region": len(adam), "target": len(best & adam)}
-    own = answer(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
+    own = ranking(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
     assert own["rows"]["target"] == math.ceil(len(adam) / 10)
 
 
@@ -55,15 +55,15 @@ def test_good_rows_stay_the_same_rows_when_some_are_selected(direction: str) -> 
 @pytest.mark.parametrize("good", ["all", "selection"])
 def test_bars_first_and_densities_after_them_are_the_whole_answer(a: pa.Analysis, selection: Any, good: str) -> None:
     question = ask(a, selection=selection, good=good)
-    bars, later = answer(a.data, question, sure=False, drawn=False), densities(a.data, question)
+    bars, later = ranking(a.data, question, sure=False, drawn=False), densities(a.data, question)
     assert "densities" not in bars
-    assert bars | {"densities": later["densities"]} == answer(a.data, question, sure=False)
-    assert later["densities"] == answer(a.data, question)["densities"]
+    assert bars | {"densities": later["densities"]} == ranking(a.data, question, sure=False)
+    assert later["densities"] == ranking(a.data, question)["densities"]
 
 
 def test_densities_of_nothing_are_refused(a: pa.Analysis) -> None:
     nowhere = ask(a, selection={"lr": {"range": [5.0, 6.0]}})
-    assert densities(a.data, nowhere)["refused"] == answer(a.data, nowhere)["refused"] is not None
+    assert densities(a.data, nowhere)["refused"] == ranking(a.data, nowhere)["refused"] is not None
 
 
 @pytest.mark.parametrize("direction", ["minimize", "maximize"])
@@ -72,7 +72,7 @@ def test_a_band_of_all_rows_holds_the_same_rows_inside_a_selection(direction: st
     order = a.trials(limit=None).to_dict()["row"]
     adam = set(a.within("optimizer == 'adam'").trials(limit=None).to_dict()["row"])
     question = ask(a, selection=ADAM, target={"part": [0.1, 0.3]}, region={"part": [0.05, 0.8]})
-    found = answer(a.data, replace(question, **COUNTS))
+    found = ranking(a.data, replace(question, **COUNTS))
     assert found["rows"]["target"] == len(set(order[60:180]) & adam)
     assert found["rows"]["region"] == len(set(order[30:480]) & adam)
 
@@ -80,20 +80,20 @@ def test_a_band_of_all_rows_holds_the_same_rows_inside_a_selection(direction: st
 def test_ends_are_values_of_the_objective(a: pa.Analysis) -> None:
     worst_of_the_best = a.trials(limit=60).to_dict()["y"][-1]
     for selection in ({}, ADAM):
-        found = answer(a.data, replace(ask(a, selection=selection), **COUNTS))
+        found = ranking(a.data, replace(ask(a, selection=selection), **COUNTS))
         assert [found["bands"][name]["ends"] for name in ("target", "region")] == [
             [None, worst_of_the_best],
             [None, None],
         ]
-    own = answer(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
+    own = ranking(a.data, replace(ask(a, selection=ADAM, good="selection"), **COUNTS))
     assert own["bands"]["target"]["ends"][1] != worst_of_the_best
-    values = answer(a.data, replace(ask(a, target={"value": [0.1, 0.5]}), **COUNTS))
+    values = ranking(a.data, replace(ask(a, target={"value": [0.1, 0.5]}), **COUNTS))
     assert values["bands"]["target"]["ends"] == [0.1, 0.5]
 
 
 def test_every_part_speaks_of_the_same_rows(a: pa.Analysis) -> None:
     question = ask(a, selection={"momentum": {"range": [0.2, 0.9]}})
-    rows = answer(a.data, replace(question, **COUNTS))["rows"]
+    rows = ranking(a.data, replace(question, **COUNTS))["rows"]
     drawn = plane(a.data, question, "lr", "momentum")
     assert np.sum(drawn["target"]) == rows["target"]
     assert np.sum(drawn["region"]) == rows["region"]
@@ -116,7 +116,7 @@ def test_counting_at_once_changes_no_answer(a: pa.Analysis) -> None:
 @pytest.mark.parametrize("estimator", ["counts", "auto"])
 def test_an_answer_while_the_mouse_moves_has_the_numbers_of_the_sure_one(a: pa.Analysis, estimator: str) -> None:
     question = ask(a, selection=ADAM)
-    quick, sure = (answer(a.data, replace(question, estimator=estimator), sure=sure) for sure in (False, True))
+    quick, sure = (ranking(a.data, replace(question, estimator=estimator), sure=sure) for sure in (False, True))
     for name in ("ratio", "share", "divergence", "n_target"):
         assert [row[name] for row in quick["importances"]] == [row[name] for row in sure["importances"]]
     assert quick["densities"] == sure["densities"]
@@ -138,11 +138,11 @@ def large(monkeypatch: pytest.MonkeyPatch) -> pa.Analysis:
 def test_a_first_answer_of_a_large_table_is_from_a_sample_and_says_so(large: pa.Analysis) -> None:
     question = ask(large, selection=ADAM)
     quick, sure = (
-        answer(large.data, replace(question, **COUNTS), sure=False),
-        answer(large.data, replace(question, **COUNTS)),
+        ranking(large.data, replace(question, **COUNTS), sure=False),
+        ranking(large.data, replace(question, **COUNTS)),
     )
     assert (quick["sample"], sure["sample"]) == (20_000, None)
-    assert quick == answer(large.data, replace(question, **COUNTS), sure=False)  # the same sample again
+    assert quick == ranking(large.data, replace(question, **COUNTS), sure=False)  # the same sample again
     assert quick["lines"] == sure["lines"]  # the line is that of the exact answer
     assert quick["bands"] == sure["bands"]
     first, exact = ({row["parameter"]: row["share"] for row in one["importances"]} for one in (quick, sure))
@@ -153,16 +153,16 @@ def test_a_first_answer_of_a_large_table_is_from_a_sample_and_says_so(large: pa.
 def test_rows_of_a_sample_are_told_as_of_all(large: pa.Analysis) -> None:
     question = ask(large, selection=ADAM)
     quick, sure = (
-        answer(large.data, replace(question, **COUNTS), sure=False),
-        answer(large.data, replace(question, **COUNTS)),
+        ranking(large.data, replace(question, **COUNTS), sure=False),
+        ranking(large.data, replace(question, **COUNTS)),
     )
     for name in ("selected", "region", "target"):
         assert quick["rows"][name] == pytest.approx(sure["rows"][name], rel=0.1)
 
 
 def test_what_was_counted_needs_no_sample(large: pa.Analysis) -> None:
-    assert answer(large.data, ask(large), sure=False)["sample"] is None
-    assert answer(large.data, ask(large, target={"value": [None, 0.1234]}), sure=False)["sample"] == 20_000
+    assert ranking(large.data, ask(large), sure=False)["sample"] is None
+    assert ranking(large.data, ask(large, target={"value": [None, 0.1234]}), sure=False)["sample"] == 20_000
 
 
 def test_small_tables_have_no_excerpt(a: pa.Analysis) -> None:
@@ -189,7 +189,7 @@ def test_good_values_stay_inside_a_brush() -> None:
     x, z = rng.random((2, 21_000))  # so many that counts answer, whose kernel reaches beyond the ends
     a = pa.analyze({"x": x, "z": z, "loss": abs(x - 0.41) + 0.01 * z}, "loss")
     question = parse_question({"good": "selection", "selection": {"x": {"range": [0.4, 0.5]}}}, a.space)
-    good = answer(a.data, question, sure=False)["densities"]["x"]["good"]
+    good = ranking(a.data, question, sure=False)["densities"]["x"]["good"]
     assert good["at"]
     assert all(0.4 <= low < high <= 0.5 for low, high in good["at"])
     assert good["words"].count(" to ") == len(good["at"])

@@ -15,7 +15,7 @@ from pedanova.errors import QueryError
 from pedanova.report.page import answers
 from pedanova.report.page.cards import Payload, payload_of
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.question import parse_question, question_to_json
+from pedanova.report.page.page_question import parse_question, question_to_json
 
 QUICK = {"estimator": "counts", "draws": 50, "reduce": False}
 LADDER = [0.1, 0.5, 1.0]
@@ -64,7 +64,7 @@ def test_answers_lie_under_the_question_that_a_server_would_be_asked(a: pa.Analy
     for one in payload(a, ladder=LADDER)["answers"]:
         question = parse_question(one["question"], a.space)
         if one["part"] == "answer":
-            again = answers.answer(a.data, replace(question, estimator="counts", draws=50))
+            again = answers.ranking(a.data, replace(question, estimator="counts", draws=50))
             assert json.loads(json.dumps({**again, "bands": one["answer"]["bands"]})) == one["answer"]
         if one["part"] == "plane":
             assert answers.plane(a.data, question, **one["extra"]).items() <= one["answer"].items()

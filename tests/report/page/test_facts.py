@@ -13,10 +13,10 @@ import pytest
 
 import pedanova as pa
 from pedanova.measures.question import Question
-from pedanova.report.page.answers import answer
+from pedanova.report.page.answers import ranking
 from pedanova.report.page.cards import payload_of
 from pedanova.report.page.facts import RUNGS, ladder_of, page_facts, part_of, spaced
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 
 def study(rows: int = 500) -> pa.Analysis:
@@ -68,7 +68,9 @@ def test_every_parameter_says_how_it_is_brushed_and_drawn(a: pa.Analysis) -> Non
 def test_densities_are_cut_up_as_the_facts_say_in_every_answer(a: pa.Analysis) -> None:
     shapes = {one["name"]: one["shape"] for one in page_facts(a.data, "", Question(parts="all"))["parameters"]}
     for selection in ({}, {"kind": {"labels": ["tree"]}}, {"layers": {"range": [2, 3]}}):
-        found = answer(a.data, parse_question({"selection": selection}, a.space, Question(estimator="counts", draws=0)))
+        found = ranking(
+            a.data, parse_question({"selection": selection}, a.space, Question(estimator="counts", draws=0))
+        )
         for name, shape in shapes.items():
             many = len(shape["labels"]) if shape["kind"] == "bars" else len(shape["edges"]) - 1
             assert len(found["densities"][name]["target"]) == many

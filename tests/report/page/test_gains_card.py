@@ -10,7 +10,7 @@ import numpy as np
 import pedanova as pa
 from pedanova.report.page import answers
 from pedanova.report.page.cards import can_be_asked, payload_of
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 
 
 def trials(noise: bool = False) -> dict[str, Any]:

@@ -17,8 +17,8 @@ import pytest
 import pedanova as pa
 from pedanova.cli.program import main
 from pedanova.measures.question import Question
-from pedanova.report.page.answers import answer
-from pedanova.report.page.question import condition_of, lines_of, parse_question
+from pedanova.report.page.answers import ranking
+from pedanova.report.page.page_question import condition_of, lines_of, parse_question
 
 NUMBERS = ("ratio", "share", "low", "high", "p_value", "p_adjusted", "divergence", "n_target", "n_region")
 PLAIN = ("lr", "learning rate", "class", "error")  # columns of numbers
@@ -117,11 +117,11 @@ def test_12_questions_by_python_and_by_condition(a: pa.Analysis) -> None:
     draw, answered = random.Random(1), 0
     while answered < 12:
         asked = question(draw, a)
-        found = answer(a.data, replace(asked, draws=50))
+        found = ranking(a.data, replace(asked, draws=50))
         if found["refused"] is None:
             answered += 1
             check(a, asked, found)
-        quick = answer(a.data, asked, sure=False)
+        quick = ranking(a.data, asked, sure=False)
         assert (quick["refused"] is None) == (found["refused"] is None)
         if found["refused"] is None:
             assert [(r["parameter"], r["share"], r["ratio"]) for r in quick["importances"]] == [
@@ -135,7 +135,7 @@ def test_10_questions_to_a_model() -> None:
     a, draw, answered = pa.analyze(table(400), "error", direction="minimize"), random.Random(2), 0
     while answered < 10:
         asked = question(draw, a)
-        found = answer(a.data, asked)
+        found = ranking(a.data, asked)
         if found["refused"] is None:
             answered += 1
             check(a, asked, found)
@@ -154,7 +154,7 @@ def test_5_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -
     draw, answered = random.Random(3), 0
     while answered < 5:
         asked = question(draw, a)
-        found = answer(a.data, replace(asked, draws=50), source=source)
+        found = ranking(a.data, replace(asked, draws=50), source=source)
         if found["refused"] is None:
             answered += 1
             by_shell = in_shell(found["lines"]["shell"])
@@ -164,7 +164,7 @@ def test_5_questions_by_the_command_line(tmp_path: Path, data: dict[str, Any]) -
 
 def test_options_stand_in_the_lines(a: pa.Analysis) -> None:
     asked = Question(draws=7, estimator="counts", seed=3, smoothing="none", force=True, parts="all")
-    found = answer(a.data, asked, source="t.csv")
+    found = ranking(a.data, asked, source="t.csv")
     assert found["lines"]["python"] == (
         "a.importance(0.1, smoothing='none', estimator='counts', draws=7, seed=3, force=True)"
     )

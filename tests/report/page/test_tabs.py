@@ -18,7 +18,7 @@ from pedanova.report.live.session import Session
 from pedanova.report.page import rows
 from pedanova.report.page.answers import importance_rows, marginals
 from pedanova.report.page.cards import payload_of
-from pedanova.report.page.question import parse_question
+from pedanova.report.page.page_question import parse_question
 from pedanova.results import Across
 
 TABLE: dict[str, Any] = {"sort": None, "descending": False, "offset": 0, "limit": 20}

@@ -15,7 +15,7 @@ from helpers.common import refuse
 from helpers.tools import tame
 from pedanova.errors import FormatError, PedanovaError, SpaceError
 from pedanova.sources.spaces.configspace import describe, read_space, space_from_configspace
-from pedanova.sources.spaces.described import Labels, as_labels, fit
+from pedanova.sources.spaces.described import Labels, distinct_labels, fit
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal
 from pedanova.space.values import above, below
 
@@ -248,12 +248,12 @@ def test_values_are_found_again_however_a_log_writes_them() -> None:
     assert settings == [{"p": "1", "n": "None"}, {"p": "0.5", "n": "[1, 2]"}, {"p": "True", "n": 3.0}, {"p": "y"}]
     assert notes == ["parameters outside the configuration space are left out: extra"]
     assert Labels(["true", "false"]).find(True) == "true"
-    assert Labels(as_labels([2**60])).find(2**60) == str(2**60)
+    assert Labels(distinct_labels([2**60])).find(2**60) == str(2**60)
 
 
 def test_equal_choices_of_two_types_become_text() -> None:
-    assert as_labels([1, True, "a"]) == ("1", "true", '"a"')
-    assert as_labels([float("nan"), float("inf")]) == ("nan", "inf")
+    assert distinct_labels([1, True, "a"]) == ("1", "true", '"a"')
+    assert distinct_labels([float("nan"), float("inf")]) == ("nan", "inf")
 
 
 def test_bounds_too_large_for_whole_numbers() -> None:

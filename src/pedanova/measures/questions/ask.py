@@ -394,7 +394,7 @@ def trial_table(
     rows = rows if sample is None else sampled(rows, sample, question.seed)
     many = len(rows) if limit is None else min(offset + limit, len(rows))
     shown = in_order(observed, rows, many, sort, descending=descending)[offset:]
-    return trials_of(observed, shown, total, codes_of(data, question, shown), params)
+    return trials_of(observed, shown, total, target_codes(data, question, shown), params)
 
 
 def trial_pieces(
@@ -410,7 +410,7 @@ def trial_pieces(
     observed = data.observed()
     rows = np.flatnonzero(counted_rows(observed, data.levels.nan))
     shown = in_order(observed, rows, len(rows), sort, descending=descending)
-    codes = codes_of(data, question, shown)
+    codes = target_codes(data, question, shown)
     parts = [slice(start, start + size) for start in range(0, len(shown), size)]
     each = ((part, None if codes is None else codes[part]) for part in parts)
     return (trials_of(observed, shown[part], len(rows), own, params) for part, own in each)
@@ -436,14 +436,14 @@ def history_table(
     observed = data.observed()
     check_names(params or (), {*observed.table, ROW})
     counted = counted_rows(observed, data.levels.nan)
-    some = codes_of(data, question, np.flatnonzero(counted))
+    some = target_codes(data, question, np.flatnonzero(counted))
     codes = np.full(len(observed), 2, dtype=np.uint8)
     codes[counted] = 2 if some is None else some
     marks = None if some is None else codes
     return history_of(observed, counted, marks, objective=objective, names=params, sample=sample, seed=question.seed)
 
 
-def codes_of(data: TrialData, question: Question, rows: Indices) -> Codes | None:
+def target_codes(data: TrialData, question: Question, rows: Indices) -> Codes | None:
     """Codes that say which of the rows lie in target and region; None without a target."""
     if question.target is None:
         return None

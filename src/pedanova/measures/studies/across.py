@@ -411,7 +411,7 @@ Other = TypeVar("Other")
 SHORT = 1 << 16  # this many codes fit into 16 bits, which NumPy sorts faster
 
 
-def codes_of(group: Column) -> tuple[Codes, list[str]]:
+def group_codes(group: Column) -> tuple[Codes, list[str]]:
     """(rows,) The index of each row's group, and the names of the groups; a row without a group gets len(names)."""
     absent = group.absent()
     if group.labels is not None:
@@ -492,7 +492,7 @@ def grouped(
     observed: Observations, column: Column, *, levels: object, nan: NanPolicy, inside: bool
 ) -> tuple[GroupData, list[Note]]:
     """Split the rows into groups, one for each value of `column`; return the data of each group, and notes."""
-    codes, labels = codes_of(column)
+    codes, labels = group_codes(column)
     counts = np.bincount(codes, minlength=len(labels) + 1)  # the last code is for rows without a value
     order = None
     if len(codes) > 1 and (codes[1:] < codes[:-1]).any():

@@ -13,7 +13,7 @@ from pedanova.measures.question import How, Question, check_how
 from pedanova.measures.questions.ask import importance_or_wider
 from pedanova.report.live.session import Session
 from pedanova.report.page.html import asset, draw_page
-from pedanova.report.page.question import box_of, box_to_json, chosen_part, parse_question, question_to_json
+from pedanova.report.page.page_question import box_of, box_to_json, chosen_part, parse_question, question_to_json
 
 try:
     import anywidget

@@ -21,7 +21,7 @@ from pedanova.report.page.answers import column_densities
 from pedanova.report.page.cards import BY_NAME, QUESTIONS, TITLE, Card, can_be_asked, payload_of, taken, with_lines
 from pedanova.report.page.facts import MANY, columns_of, draw_like, page_facts
 from pedanova.report.page.html import draw_page
-from pedanova.report.page.question import box_of, opened_by, parse_question
+from pedanova.report.page.page_question import box_of, opened_by, parse_question
 from pedanova.report.page.rows import csv_pieces
 from pedanova.report.page.studies import over_studies
 from pedanova.space.parameters import Space

@@ -33,7 +33,7 @@ from pedanova.measures.surrogate.row_model import RowModel
 from pedanova.reduction.reduce import reduce_space
 from pedanova.reduction.result import ReducedSpace, inside_box
 from pedanova.report.page import facts
-from pedanova.report.page.question import LAST, box_of, lines_of, question_to_json
+from pedanova.report.page.page_question import LAST, box_of, lines_of, question_to_json
 from pedanova.space.exports import export
 from pedanova.space.parameters import in_words
 
@@ -76,7 +76,7 @@ def refusing(answer: Callable[Given, dict[str, Any]]) -> Callable[Given, dict[st
     return answered
 
 
-def answer(
+def ranking(
     a: TrialData,
     question: Question,
     *,

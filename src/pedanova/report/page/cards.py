@@ -23,7 +23,7 @@ from pedanova.measures.studies.across import groups_by
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.report.page import answers, rows, studies
 from pedanova.report.page.facts import MANY, Ladder, columns_of, facts_of, ladder_of, part_of, rounded
-from pedanova.report.page.question import (
+from pedanova.report.page.page_question import (
     CALLS,
     Bounds,
     box_to_json,
@@ -229,7 +229,7 @@ ROWS_OF_TABLE: dict[str, Check] = {
     "names": COLUMNS,
 }  # fmt: skip
 CARDS = (
-    Card("answer", answers.answer, {"sure": flag(default=True), "drawn": flag(default=True), "names": PARAMETERS},
+    Card("answer", answers.ranking, {"sure": flag(default=True), "drawn": flag(default=True), "names": PARAMETERS},
         ("source",), in_file=lambda plan: ((question, {}, one) for question, one in plan.answered)),
     Card("densities", answers.densities, {"names": PARAMETERS}),
     PAIRS,
@@ -346,7 +346,7 @@ def answers_of_file(
     every = distinct(replace(one, baseline=base) for one in ([] if one_base else plain) + [*own] for base in bases)
     answered = []
     for one in watched(every, "questions of the page", len(every), verb="answering"):
-        result = answers.answer(a, one, sure=one == own[0] or not brief)
+        result = answers.ranking(a, one, sure=one == own[0] or not brief)
         for band in (result["bands"] or {}).values():  # objectives of single rows; drawing needs only a few digits
             band["ends"] = [None if end is None else rounded(end) for end in band["ends"]]
         answered.append((one, result))

@@ -30,7 +30,7 @@ from pedanova.measures.questions.columns import other_columns, other_names
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.budgets import budget_name
 from pedanova.measures.surrogate.row_model import RowModel
-from pedanova.report.page.question import Span, labels_by_text, question_to_json
+from pedanova.report.page.page_question import Span, labels_by_text, question_to_json
 from pedanova.space.parameters import Int, Moving, Ordinal, Parameter, Space, Switch, in_words, scale_of
 
 RUNGS = tuple(Fraction(percents, 100) for percents in (1, 2, 5, 10, 20, 50, 100))  # usual slider steps

@@ -20,7 +20,7 @@ from pedanova.measures.questions.columns import other_names
 from pedanova.measures.questions.trial_data import TrialData
 from pedanova.report.page.answers import asked_of, refusing
 from pedanova.report.page.facts import columns_of, exact
-from pedanova.report.page.question import labels_by_text
+from pedanova.report.page.page_question import labels_by_text
 from pedanova.space.parameters import Space
 
 Value = TypeVar("Value")

@@ -17,7 +17,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import PooledShare, Pooling, groups_by, pooled_studies
 from pedanova.report.page.answers import importance_rows, refusing, row_to_json, without_paper
 from pedanova.report.page.facts import exact
-from pedanova.report.page.question import LAST, USUAL, box_of
+from pedanova.report.page.page_question import LAST, USUAL, box_of
 from pedanova.report.sentences import shares_over_studies
 
 SHOWN = 16  # studies that are shown first; more on request

@@ -15,7 +15,7 @@ from pedanova.data.regions import Direction
 from pedanova.errors import FormatError
 from pedanova.sources.logs.trials import Trial, only_numbers, tell
 from pedanova.sources.reader import json_head, read_json, read_text
-from pedanova.sources.spaces.described import Described, as_choices, as_labels, if_understood
+from pedanova.sources.spaces.described import Described, as_choices, distinct_labels, if_understood
 from pedanova.space.values import shown
 
 PEEK = 65_536
@@ -78,4 +78,6 @@ def _trial(path: Path, key: str, entry: Any, names: list[str], goals: list[str])
 def _space(values: Mapping[str, list[Any]]) -> Described:
     fixed = tuple(name for name, own in values.items() if len(own) == 1)
     varied = {name: own for name, own in values.items() if name not in fixed}
-    return Described({name: as_choices(as_labels(own), ordered=True) for name, own in varied.items()}, fixed=fixed)
+    return Described(
+        {name: as_choices(distinct_labels(own), ordered=True) for name, own in varied.items()}, fixed=fixed
+    )

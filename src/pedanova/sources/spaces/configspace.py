@@ -17,7 +17,7 @@ from typing import Any
 from pedanova.base.notes import Note
 from pedanova.errors import FormatError, PedanovaError, SpaceError, listed
 from pedanova.sources.reader import read_json
-from pedanova.sources.spaces.described import Described, Labels, as_labels, as_plain, as_range, finite_number
+from pedanova.sources.spaces.described import Described, Labels, as_plain, as_range, distinct_labels, finite_number
 from pedanova.space.parameters import Categorical, Domain, Float, Int, Ordinal, Space, values_of
 from pedanova.space.values import LARGEST_INT, Interval, Label, Value, above, below, in_both, shown
 
@@ -257,7 +257,7 @@ def _read_one(item: object, reading: SpaceParts) -> None:
             given = item.get(key, item.get("values"))
             if not isinstance(given, list | tuple) or not given:
                 raise FormatError(f"{key} is {shown(given)}; it must be a list of values")
-            domain: Domain = build(as_labels(given))
+            domain: Domain = build(distinct_labels(given))
         else:
             domain = _range(item, kind, reading)
     except (SpaceError, FormatError) as error:

@@ -77,7 +77,7 @@ def as_plain(value: object) -> Label:
     return str(plain) if isinstance(plain, float) and not math.isfinite(plain) else as_label(plain, "values")
 
 
-def as_labels(values: Iterable[object]) -> tuple[Label, ...]:
+def distinct_labels(values: Iterable[object]) -> tuple[Label, ...]:
     """The values as distinct labels; if two are equal in Python, such as 1 and True, all become text."""
     plain = [as_plain(value) for value in values]
     if len(set(plain)) < len(plain):

@@ -24,7 +24,7 @@ from pedanova.errors import Arg, DataError, FormatError, PedanovaError, SpaceErr
 from pedanova.sources.reader import read_json, read_yaml
 from pedanova.sources.scans.scan import TableScan
 from pedanova.sources.spaces.configspace import space_from_configspace
-from pedanova.sources.spaces.described import as_choices, as_labels, as_range, domain_of_law, is_law
+from pedanova.sources.spaces.described import as_choices, as_range, distinct_labels, domain_of_law, is_law
 from pedanova.space.grid import grid_of
 from pedanova.space.parameters import (
     KINDS,
@@ -155,7 +155,7 @@ def nni_domain(name: str, given: Mapping[Any, Any]) -> Domain:
     if not isinstance(values, list) or any(isinstance(value, Mapping) for value in values):
         raise SpaceError(f"{name}: {shown(values)} is not a list of values; nested spaces of NNI cannot be read")
     if kind == "choice":
-        return as_choices(as_labels(values), ordered=True)
+        return as_choices(distinct_labels(values), ordered=True)
     if kind not in ("randint", "uniform", "loguniform", "quniform", "qloguniform") or len(values) < 2:
         raise SpaceError(f"{name}: {kind} with {shown(values)} has no bounds; use uniform, loguniform or choice")
     low, high, step = *values[:2], values[2] if kind.startswith("q") and len(values) > 2 else None

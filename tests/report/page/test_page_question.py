@@ -13,7 +13,7 @@ import pedanova as pa
 from pedanova.data.regions import Region
 from pedanova.errors import QueryError
 from pedanova.measures.question import Question
-from pedanova.report.page.question import box_of, labels_by_text, parse_question, question_to_json
+from pedanova.report.page.page_question import box_of, labels_by_text, parse_question, question_to_json
 
 SPACE = pa.Space(
     {
