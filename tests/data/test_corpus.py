@@ -52,6 +52,7 @@ def test_hardly_an_answer_given_at_once_is_wrong() -> None:
         assert count["wrong at once"] <= most_wrong
 
 
+@pytest.mark.slow  # of the answers that the test above has
 def test_a_line_to_copy_names_the_right_objective() -> None:
     for count in answered().values():
         assert count["lines"] >= 25

@@ -73,52 +73,68 @@ def reduce_space(data: TrialData, question: Question, keep: float = KEEP, *, wid
     question.check_not_paper("verdicts on a smaller space")
     wanted = data.resolve(question.target, "target")
     query = data.resolved(replace(question, target=wanted, region=1.0))
-    words, notes = query.words, query.notes
-    observed = data.observed()
+    observed, space = data.observed(), data.observed().space
     counted = counted_rows(observed, data.levels.nan)
-    reached, space = np.flatnonzero(rows_in(wanted, observed, counted)), observed.space
+    reached = np.flatnonzero(rows_in(wanted, observed, counted))
     samples, remarks = samples_for(query)
-    if data.rows < LEAST_ROWS or (samples is None and len(reached) < LEAST_TARGET):
-        why = f"{data.rows:,} rows are too few to decide: at least {LEAST_ROWS} are needed"
-        if data.rows >= LEAST_ROWS:
-            few = f"{len(reached)} rows in the target are too few to decide: at least {LEAST_TARGET} are needed"
-            why = f"{few}; choose a wider target, or run more trials"
-        verdicts = tuple(unchanged(name, "undecided", why, one) for name, one in space.items())
-        return ReducedSpace(verdicts, None, words[0], float(keep), (*notes, *remarks))
+    notes, why = (*query.notes, *remarks), too_few(data.rows, len(reached), modelled=samples is not None)
     copies = {} if samples is None else samples.copies  # they follow their originals
     axes = {
         name: axis_of(grid_of(parameter))
         for name, parameter in space.items()
         if isinstance(parameter, Float | Int | Ordinal | Categorical) and name not in copies
     }
-    if not axes:
-        verdicts = tuple(unchanged(name, "keep", ROW_BY_ROW, one) for name, one in space.items())
-        return ReducedSpace(verdicts, None, words[0], float(keep), (*notes, *remarks))
+    if why or not axes:
+        advice: Advice = "undecided" if why else "keep"
+        same = tuple(unchanged(name, advice, why or ROW_BY_ROW, one) for name, one in space.items())
+        return ReducedSpace(same, None, query.words[0], float(keep), notes)
     with one_thread():
-        failing = data.failing(same_space=True)
-        tried = observed if failing is None else failing.observed()  # also the trials that failed
-        some = sampled(np.flatnonzero(counted_rows(tried, data.levels.nan)), MOST_ROWS, question.seed)
-        rows = cells_at(tried, space, some)
-        process = None if samples is None or query.model is None else query.model.process(question.seed)
-        if samples is None:
-            fails = np.zeros(len(some)) if failing is None else failing.observed().goals[0].values[some]
-            search = search_in_rows(observed, axes, rows, fails, wanted, reached)
-        elif process is None:
-            cells = {name: samples.cells(name) for name in space}
-            every, orders = placed(axes, cells), samples.order.astype(np.int64)
-            search = search_in_samples(samples, orders, every, np.zeros(len(every)), axes, rows, wanted, data.direction)
-        else:
-            success, cells = success_of(data), points_in(space, rows, count=len(samples))
-            orders, fails = ordered_points(process, success, in_space_order(space, cells))
-            every = placed(axes, cells)
-            search = search_in_samples(samples, orders, every, fails, axes, rows, wanted, data.direction)
-        if not data.levels.several and isinstance(wanted, Region) and wanted.cuts(observed.direction)[0] is None:
-            held = held_inside(data, observed, axes, question.seed)
-            search = replace(search, cloud=replace(search.cloud, held=held))
+        search = search_for(query, samples, axes, wanted, reached)
         box = smallest_box(search.cloud, keep)
         evidence = evidence_of(search, box, observed, reached, len(np.flatnonzero(counted))) if box.left else None
         verdicts = consistent([verdict_on(search, box, name, copies, widen=widen) for name in space])
-    return ReducedSpace(verdicts, evidence, search.best, float(keep), (*notes, *remarks))
+    return ReducedSpace(verdicts, evidence, search.best, float(keep), notes)
+
+
+def too_few(rows: int, reached: int, *, modelled: bool) -> str:
+    """Why there are too few rows to decide; empty if there are enough."""
+    if rows < LEAST_ROWS:
+        return f"{rows:,} rows are too few to decide: at least {LEAST_ROWS} are needed"
+    if modelled or reached >= LEAST_TARGET:
+        return ""
+    few = f"{reached} rows in the target are too few to decide: at least {LEAST_TARGET} are needed"
+    return f"{few}; choose a wider target, or run more trials"
+
+
+def search_for(
+    query: ResolvedQuestion,
+    samples: PosteriorSamples | None,
+    axes: Mapping[str, Axis],
+    wanted: Region | RowSet,
+    reached: Rows,
+) -> Search:
+    """The best points: of the model's samples, if there is a model, or else the best rows."""
+    data, seed = query.data, query.question.seed
+    observed, failing = data.observed(), data.failing(same_space=True)
+    space, tried = observed.space, observed if failing is None else failing.observed()  # also the trials that failed
+    some = sampled(np.flatnonzero(counted_rows(tried, data.levels.nan)), MOST_ROWS, seed)
+    rows = cells_at(tried, space, some)
+    process = None if samples is None or query.model is None else query.model.process(seed)
+    if samples is None:
+        fails = np.zeros(len(some)) if failing is None else failing.observed().goals[0].values[some]
+        search = search_in_rows(observed, axes, rows, fails, wanted, reached)
+    else:
+        if process is None:
+            every, orders = placed(axes, {name: samples.cells(name) for name in space}), samples.order.astype(np.int64)
+            fails = np.zeros(len(every))
+        else:
+            cells = points_in(space, rows, count=len(samples))
+            orders, fails = ordered_points(process, success_of(data), in_space_order(space, cells))
+            every = placed(axes, cells)
+        search = search_in_samples(samples, orders, every, fails, axes, rows, wanted, data.direction)
+    if data.levels.several or not isinstance(wanted, Region) or wanted.cuts(observed.direction)[0] is not None:
+        return search
+    return replace(search, cloud=replace(search.cloud, held=held_inside(data, observed, axes, seed)))
 
 
 def held_inside(data: TrialData, observed: Observations, axes: Mapping[str, Axis], seed: int) -> NDArray[np.int16]:
