@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -140,23 +138,3 @@ class TestFewRows:
 )
 def test_bad_options_are_named(analysis: pa.Analysis, option: str, value: object, part: str) -> None:
     refuse(QueryError, f"{option}={value!r}", part, of=lambda: analysis.importance(**{option: value}))
-
-
-@pytest.mark.parametrize("name", ["a + b", "disc"])
-def test_local_intervals_hold_and_are_not_wide(name: str) -> None:
-    """Widths near 3.9 standard deviations of the estimate, for the best 1 % among the best 10 % of 10,000 rows."""
-    space = dict.fromkeys("abc", pa.Float(0, 1))
-
-    def drawn(rows: int, seed: int, **how: Any) -> list[Any]:
-        a, b, c = np.random.default_rng(seed).random((3, rows))
-        loss = a + b if name == "a + b" else (a - 0.5) ** 2 + (b - 0.4) ** 2
-        found = pa.analyze({"a": a, "b": b, "c": c, "loss": loss}, "loss", space=space).importance(0.01, 0.1, **how)
-        return [found["a"], found["b"]]
-
-    true = [row.share for row in drawn(400_000, 99, smoothing="none", **COUNTS)]
-    rows = [drawn(10_000, seed) for seed in range(25)]
-    for j, share in enumerate(true):
-        own = [one[j] for one in rows]
-        width = np.mean([row.high - row.low for row in own]) / np.std([row.share for row in own], ddof=1)
-        assert 2.9 < width < 6.5
-        assert np.mean([row.low <= share <= row.high for row in own]) >= 0.84  # of 25; of 100 samples it is 0.96

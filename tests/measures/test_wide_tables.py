@@ -10,7 +10,7 @@ from pedanova.cli.program import main
 from pedanova.measures.inference import tail_beyond
 
 MANY = 150
-ROWS = 6000  # too many for the model
+ROWS = 6000
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def wide() -> dict[str, np.ndarray]:
 
 
 def test_what_matters_is_significant_among_many(wide: dict[str, np.ndarray]) -> None:
-    found = pa.analyze(wide, "loss", direction="minimize").importance()
+    found = pa.analyze(wide, "loss", direction="minimize").importance(estimator="counts")
     assert {row.name for row in found.rows if row.significant} == {"f007", "f011"}
     text = str(found).splitlines()
     assert len(text) < 30

@@ -345,8 +345,14 @@ def test_5000_rows_are_no_border(name: str) -> None:
 LOCAL = {"a + b": 0.144, "a · b": 0.207, "disc": 0.19}  # true shares of a for the best 1 % in the best 10 %
 
 
+@lru_cache
+def local(name: str, rows: int, seed: int) -> list[pa.Importance]:
+    answer = drawn(name, rows, seed).importance(0.01, 0.1)
+    return [answer["a"], answer["b"]]
+
+
 def local_rows(name: str, rows: int, samples: int) -> list[pa.Importance]:
-    return [drawn(name, rows, seed).importance(0.01, 0.1)["a"] for seed in range(samples)]
+    return [local(name, rows, seed)[0] for seed in range(samples)]
 
 
 @pytest.mark.parametrize(("rows", "wide", "off"), [(1_000, 0.45, 0.15), (10_000, 0.16, 0.035)])
@@ -357,6 +363,15 @@ def test_local_shares(name: str, rows: int, wide: float, off: float) -> None:
     assert np.mean([row.low <= true <= row.high for row in found]) >= 0.8
     assert np.mean([row.high - row.low for row in found]) < wide
     assert abs(np.mean([row.share for row in found]) - true) < off
+
+
+@pytest.mark.parametrize("name", ["a + b", "disc"])
+def test_local_intervals_hold_and_are_not_wide(name: str) -> None:
+    """Widths near 3.9 standard deviations of the estimate; a and b have the same share."""
+    for own in zip(*(local(name, 10_000, seed) for seed in range(25)), strict=True):
+        width = np.mean([row.high - row.low for row in own]) / np.std([row.share for row in own], ddof=1)
+        assert 2.9 < width < 6.5
+        assert np.mean([row.low <= LOCAL[name] <= row.high for row in own]) >= 0.84  # of 25; of 100 samples it is 0.96
 
 
 def test_5000_rows_are_no_border_of_local_questions() -> None:

@@ -143,9 +143,9 @@ def test_thirty_parameters_fit_into_a_file_of_a_megabyte() -> None:
     random = np.random.default_rng(0)
     data = {f"parameter_{i}": random.random(500) for i in range(30)}
     loss = sum(0.5**i * (column - 0.3) ** 2 for i, column in enumerate(data.values()))
-    made = payload(pa.analyze({**data, "loss": loss}, "loss"), draws=10)
+    made = payload(pa.analyze({**data, "loss": loss}, "loss"), draws=0)
     assert len(answered(made)) == 2 * 21
-    assert len(draw_page(made)) < 1 << 20
+    assert len(draw_page(made)) < (1 << 20) - 60_000  # intervals and p-values take 47,000
 
 
 def test_the_same_twice(a: pa.Analysis) -> None:
