@@ -64,10 +64,6 @@ class Note(str):
     def counts(self) -> tuple[int, ...]:
         return tuple(int(word) for word in self.words if isinstance(word, Count))
 
-    def names(self, argument: str) -> bool:
-        """Whether the note mentions the option `argument`."""
-        return any(isinstance(word, Arg) and word.name == argument for word in self.words)
-
     def about(self, subject: str) -> Note:
         return _note(self.kind, self.words, subject, self.severity)
 

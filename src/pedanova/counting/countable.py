@@ -154,10 +154,14 @@ def assembled(
     if inside:
         check_inside(tallies, source)
     every = in_order(added([*counts.notes, *notes, *cell_notes(tallies)]))
-    dropped = counts.rows - counts.counted
-    known = counts.moments, counts.sample
     return Counted(
-        source=source, levels=levels, tallies=tallies, notes=every, dropped=dropped, moments=known[0], sample=known[1]
+        source=source,
+        levels=levels,
+        tallies=tallies,
+        notes=every,
+        dropped=counts.rows - counts.counted,
+        moments=counts.moments,
+        sample=counts.sample,
     )
 
 

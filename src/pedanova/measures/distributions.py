@@ -34,9 +34,15 @@ def noncentrality(statistic: float, freedom: float, chance: float) -> float:
 def pearson(target: NDArray[Any], region: NDArray[Any]) -> tuple[float, int]:
     """Pearson's chi-square statistic, which compares target rows with other region rows, and its degrees of freedom."""
     inside, rows = float(target.sum()), float(region.sum())
-    filled = region > 0
-    divergence = float(np.sum((target[filled] / inside) ** 2 / (region[filled] / rows))) - 1.0
-    return rows * inside / (rows - inside) * divergence, int(filled.sum()) - 1
+    divergence, freedom = divergence_of(target, region / rows)
+    return rows * inside / (rows - inside) * divergence, freedom
+
+
+def divergence_of(target: NDArray[Any], chances: NDArray[np.float64]) -> tuple[float, int]:
+    """The chi-square divergence of counts from the probabilities `chances`, and its degrees of freedom."""
+    filled = chances > 0
+    parts = target[filled] / float(target.sum())
+    return float(np.sum(parts**2 / chances[filled])) - 1.0, int(filled.sum()) - 1
 
 
 def divergence_interval(
@@ -46,9 +52,7 @@ def divergence_interval(
 
     `chances` are known probabilities; or the fractions of `rows` rows that contain the target, if `rows` is given.
     """
-    inside, filled = float(target.sum()), chances > 0
-    divergence = float(np.sum((target[filled] / inside) ** 2 / chances[filled])) - 1.0
-    freedom = int(filled.sum()) - 1
+    inside, (divergence, freedom) = float(target.sum()), divergence_of(target, chances)
     if freedom == 0:
         return 0.0, 0.0
     scale = inside if rows is None else rows * inside / (rows - inside)

@@ -599,8 +599,7 @@ def set_shares(design: SetDesign, target: NDArray[Any]) -> tuple[Reals, Reals]:
 
 def of_the_rest(closed: Reals, lower: Reals) -> Reals:
     """(closed - lower) / (1 - lower): how much the whole set explains of what its subsets leave unexplained."""
-    left = 1.0 - lower
-    return np.where(left > 1e-12, np.maximum(0.0, closed - lower) / np.where(left > 1e-12, left, 1.0), 0.0)
+    return np.maximum(0.0, without_chance(closed, lower))
 
 
 def set_p_value(design: SetDesign, target: NDArray[Any], *, most: int, random: np.random.Generator) -> float:

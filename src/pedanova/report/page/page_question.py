@@ -239,22 +239,41 @@ def lines_of(question: Question, source: str | None = "", card: str = "answer", 
 
     `more` are further arguments of the method; the command does not have them, except `budget`.
     """
-    call = CALLS[card]
-    options = sorted(((name, question.how[name]) for name in call.options), key=lambda one: one[0] in LAST)  # type: ignore[literal-required]
-    how = {name: value for name, value in options if value != USUAL[name]}
-    bands = {name: Region.parse(getattr(question, name), name) for name in call.bands}
-    bands = {name: band for name, band in bands.items() if name == "target" or not band.is_all}
+    call, bands = CALLS[card], bands_of_code(question, CALLS[card].bands)
+    how = more | options_of_code(question, call.options)
     condition, shell = condition_of(question), None
     if None not in (condition, source) and call.command and not {*more} - {"budget"}:
         words = ["--within", condition] if condition else []  # `source` is already quoted
-        for name, value in ({name: band.text("shell") for name, band in bands.items()} | more | how).items():
-            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        words += words_of_shell({name: band.text("shell") for name, band in bands.items()} | how)
         shell = " ".join(["pedanova", call.command, source or "SOURCE", *map(shlex.quote, words)])
     texts = [f"{name}=" * (card in NAMED) + band.text("python") for name, band in bands.items()]
-    given = ", ".join([*texts, *(f"{name}={value!r}" for name, value in (more | how).items())])
+    given = ", ".join([*texts, *(f"{name}={value!r}" for name, value in how.items())])
     whole = "a" if question.study is None else "a.groups({!r})[{!r}]".format(*question.study)
-    within = "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in question.within)
-    return {"python": f"{whole}{within}.{call.method}({given})", "shell": shell, "condition": condition or None}
+    python = f"{rows_of_code(whole, question.within)}.{call.method}({given})"
+    return {"python": python, "shell": shell, "condition": condition or None}
+
+
+def bands_of_code(question: Question, names: Sequence[str] = ("target", "region")) -> dict[str, Region]:
+    """The target and the region, without a region that contains all rows."""
+    bands = {name: Region.parse(getattr(question, name), name) for name in names}
+    return {name: band for name, band in bands.items() if name == "target" or not band.is_all}
+
+
+def options_of_code(question: Question, names: Sequence[str] = HOW, always: Sequence[str] = ()) -> dict[str, Any]:
+    """The options that do not have their default value, and those in `always`."""
+    ordered = sorted(names, key=lambda name: name in LAST)
+    values = {name: question.how[name] for name in ordered}  # type: ignore[literal-required]
+    return {name: value for name, value in values.items() if name in always or value != USUAL[name]}
+
+
+def rows_of_code(whole: str, within: Sequence[object]) -> str:
+    """The analysis `whole`, limited to some rows; None stands for rows that cannot be written as code."""
+    return whole + "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in within)
+
+
+def words_of_shell(options: Mapping[str, object]) -> list[str]:
+    pairs = ([f"--{name}"] if value is True else [f"--{name}", str(value)] for name, value in options.items())
+    return [word for pair in pairs for word in pair]
 
 
 def condition_of(question: Question) -> str | None:

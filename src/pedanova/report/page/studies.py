@@ -17,7 +17,7 @@ from pedanova.measures.questions.trial_data import TrialData
 from pedanova.measures.studies.across import PooledShare, Pooling, groups_by, pooled_studies
 from pedanova.report.page.answers import importance_rows, refusing, row_to_json, without_paper
 from pedanova.report.page.facts import exact
-from pedanova.report.page.page_question import LAST, USUAL, box_of
+from pedanova.report.page.page_question import bands_of_code, box_of, options_of_code, rows_of_code, words_of_shell
 from pedanova.report.sentences import shares_over_studies
 
 SHOWN = 16  # studies that are shown first; more on request
@@ -142,23 +142,14 @@ def lines_of_groups(
     question: Question, column: str, source: str | None = "", fixed: tuple[Any, ...] = ()
 ) -> dict[str, str | None]:
     """The code that gives the same numbers as `side_by_side`: a call of `across`."""
-    own, within = bool(question.within), (*fixed, *question.within)
-    target, region = (Region.parse(one, "target") for one in (question.target, question.region))
-    given = [f"group={column!r}", f"target={target.text('python')}"]
-    given += [] if region.is_all else [f"region={region.text('python')}"]
-    whole = "a" + "".join(f".within({'rows' if rows is None else repr(rows)})" for rows in fixed)
-    if own:
+    bands, how = bands_of_code(question), options_of_code(without_paper(question), always=("draws",))
+    given = [f"group={column!r}", *(f"{name}={band.text('python')}" for name, band in bands.items())]
+    if question.within:
         given.append(f"within={box_of(question)!r}")
         given += [f"parts={question.parts!r}"] if question.parts != "selected" else []
-    usual = USUAL | {"draws": None}
-    how = sorted(without_paper(question).how.items(), key=lambda one: one[0] in LAST)
-    given += [f"{name}={value!r}" for name, value in how if value != usual[name]]
-    words = ["--group", column, "--target", target.text("shell")]
-    words += [] if region.is_all else ["--region", region.text("shell")]
-    words += [word for name, value in how if value != usual[name] for word in (f"--{name}", str(value))]
-    shell = (
-        None
-        if within or question.force or source is None
-        else " ".join(["pedanova across", source or "SOURCE", shlex.join(words)])
-    )
-    return {"python": f"pa.across({whole}, {', '.join(given)})", "shell": shell, "condition": None}
+    given += [f"{name}={value!r}" for name, value in how.items()]
+    python, shell = f"pa.across({rows_of_code('a', fixed)}, {', '.join(given)})", None
+    if not (fixed or question.within or question.force or source is None):
+        words = words_of_shell({"group": column} | {name: band.text("shell") for name, band in bands.items()} | how)
+        shell = f"pedanova across {source or 'SOURCE'} {shlex.join(words)}"
+    return {"python": python, "shell": shell, "condition": None}
