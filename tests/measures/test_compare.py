@@ -115,10 +115,9 @@ class TestCommand:
         answer = json.loads(capsys.readouterr().out)
         assert set(answer) == {"measures", "meanings", "notes"}
         assert answer["measures"]["parameter"][0] == "x"
-        for form in ("csv", "markdown", "latex"):
-            output = tmp_path / form
-            assert main(["compare", str(table), "--objective", "y", "--format", form, "-o", str(output)]) == 0
-            assert "forest clipped" in output.read_text()
+        output = tmp_path / "found.csv"  # each command fits two forests; other forms have the columns of the text
+        assert main(["compare", str(table), "--objective", "y", "--format", "csv", "-o", str(output)]) == 0
+        assert "forest clipped" in output.read_text()
 
     def test_a_mistake_is_one_line(self, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["compare", str(table), "--objective", "y", "--target", "best"]) == 2

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -507,15 +508,11 @@ def fail(*_: Any, **__: Any) -> None:
 
 
 def test_lost_and_failing_workers_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for function, words in ((die, "a worker was lost"), (fail, "ZeroDivisionError: no such luck")):
-        monkeypatch.setattr("pedanova.scale.parts.count_part", function)
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            refuse(
-                WorkerError,
-                "part-00.parquet",
-                words,
-                of=lambda p=pool: pa.analyze(folder, "loss", scan=pa.Scan(executor=p)),
-            )
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for function, words in ((fail, "ZeroDivisionError: no such luck"), (die, "a worker was lost")):
+            monkeypatch.setattr("pedanova.scale.parts.count_part", function)
+            ask = partial(pa.analyze, folder, "loss", scan=pa.Scan(executor=pool))
+            refuse(WorkerError, "part-00.parquet", words, of=ask)
 
 
 class Slow:
