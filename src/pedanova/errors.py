@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from copy import copy
 from typing import Any, Self, TypeAlias
 
@@ -255,6 +255,13 @@ def unknown_name(name: object, names: tuple[str, ...], *, what: str = "parameter
     near = [repr(small[match]) for match in behind[:most] or get_close_matches(wanted, small, n=most)]
     hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of: {listed(names)}"
     return f"no {what} is called {name!r}; {hint}"
+
+
+def check_names(names: Iterable[object], known: Collection[str], *, what: str = "parameter") -> None:
+    """Raise an error for the first name that is not in `known`."""
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            raise UnknownParameterError(unknown_name(name, tuple(known), what=what))
 
 
 def listed(names: tuple[str, ...] | list[str], *, most: int = 8) -> str:

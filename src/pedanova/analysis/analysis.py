@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 from pedanova.analysis.options import UNKNOWN, Opening
 from pedanova.analysis.output import Output
 from pedanova.base.lazy import LazyModule
+from pedanova.errors import check_names
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances
 from pedanova.measures.question import DEFAULT, DensityHow, How, Question, check_how
@@ -215,7 +216,7 @@ class Analysis(Output):
         ['learning_rate', 'alpha', 'units']
         """
         if name is not None:
-            ask.check_names([name], self.space)
+            check_names([name], self.space)
         options = check_how(how, what="densities", names=tuple(DensityHow.__annotations__))
         densities = ask.densities_of_all(self.data, Question(target, region, **options))
         return densities if name is None else densities[name]

@@ -20,12 +20,11 @@ from pedanova.cli.output import as_rows, command_line, complain, emit, line_widt
 from pedanova.cli.parser import BY_COMMAND
 from pedanova.data.options import RowOptions
 from pedanova.data.roles import ColumnRoles
-from pedanova.errors import Arg, QueryError
+from pedanova.errors import Arg, QueryError, check_names
 from pedanova.measures.advice.needed import first_stays
 from pedanova.measures.densities import Densities
 from pedanova.measures.importance import Importances, is_narrow
 from pedanova.measures.question import DEFAULT, LEAST_TO_REDUCE
-from pedanova.measures.questions.ask import check_names
 from pedanova.report.names import nesting_of
 from pedanova.report.terminal import tables
 from pedanova.report.terminal.tables import TerminalStyle, draw_importances, fill

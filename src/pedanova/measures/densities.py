@@ -76,9 +76,7 @@ class Densities(Table):
     parameter: Parameter  # the parameter that the cells belong to
     basis: Basis  # the rows that the densities were computed from
     words: tuple[str, str] = ("target", "region")  # the target and the region in words
-    tried: NDArray[np.int64] | None = (
-        None  # (cells, 2) trials that succeeded and that failed; None if hardly any failed
-    )
+    tried: NDArray[np.int64] | None = None
 
     @property
     def cells(self) -> tuple[Label, ...]:

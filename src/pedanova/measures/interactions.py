@@ -30,7 +30,7 @@ from pedanova.base.threads import one_thread, spread
 from pedanova.counting.contrasts import Contrast
 from pedanova.counting.pairs import Groups, Names, SetTally, coarse_groups, merged_pairs, refined, tally_sets
 from pedanova.data.observations import Observations
-from pedanova.errors import Arg, QueryError, UnknownParameterError, unknown_name
+from pedanova.errors import Arg, QueryError, UnknownParameterError, check_names, unknown_name
 from pedanova.measures.clear import is_clear, low_of
 from pedanova.measures.distributions import NORMAL, holm, in_batches, p_by_draws
 from pedanova.measures.share import ratio_of, without_chance
@@ -231,9 +231,7 @@ def choose(contrasts: Sequence[Contrast], params: object) -> list[Contrast]:
     wanted = available if params is None else items_of(params)
     if wanted is None:
         raise QueryError(Arg("params", params), " must be a list of two or more names; None means all pairs")
-    for name in wanted:
-        if not isinstance(name, str) or name not in available:
-            raise UnknownParameterError(unknown_name(name, available))
+    check_names(wanted, available)
     chosen = [contrast for contrast in contrasts if contrast.name in wanted]
     if len(chosen) < 2:
         raise QueryError(Arg("params", shown=f"{list(wanted)}"), " holds fewer than two parameters; a pair needs two")

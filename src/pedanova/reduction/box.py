@@ -168,9 +168,8 @@ def smallest_box(cloud: Cloud, keep: float) -> Box:
         loss = best.table + np.where(again, 0.0, cloud.least)
         usable = left & ((number == first) | (number == last) | ~ordered) & (first < last)
         usable &= ~held & (every.table > 0) & (best.total - unseen - loss >= keep)
-        usable &= (
-            best.table.sum(axis=1, keepdims=True) > (1.0 - keep) * best.total
-        )  # too few say nothing about a branch
+        reached = best.table.sum(axis=1, keepdims=True)
+        usable &= reached > (1.0 - keep) * best.total  # too few say nothing about a branch
         density = loss / max(best.total, 1e-300) / np.maximum(every.table / every.total, 1e-300)
         density = np.where(usable, density, np.inf)
         j, one = np.unravel_index(int(density.argmin()), density.shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -25,7 +25,7 @@ from pedanova.data.observations import Observations
 from pedanova.data.options import as_flag, check_choice
 from pedanova.data.regions import LEAST_TARGET, Region, RowSet, as_part, as_parts, part_in_words
 from pedanova.data.trials import Indices, Trials, best_first, sampled, sorted_by, taken, trials_of
-from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, UnknownParameterError, unknown_name
+from pedanova.errors import Arg, PedanovaError, QueryError, TooFewRowsError, check_names
 from pedanova.measures.densities import Densities, PairDensity, pair_density
 from pedanova.measures.importance import Importance, Importances, known_percent, never_notes, ranked
 from pedanova.measures.question import DEFAULT, TARGET, How, Question, as_whole
@@ -155,12 +155,6 @@ if TYPE_CHECKING:  # modules that few questions need are imported inside the fun
     from pedanova.measures.effects import Effects
     from pedanova.measures.forest import ForestEffects
     from pedanova.measures.interactions import Interactions
-
-
-def check_names(names: Iterable[object], known: Collection[str]) -> None:
-    for name in names:
-        if not isinstance(name, str) or name not in known:
-            raise UnknownParameterError(unknown_name(name, tuple(known)))
 
 
 MOST_RANGES = 2  # ranges of good values in a sentence
@@ -486,8 +480,7 @@ class Comparison(Table, Mapping[str, Answer]):
     notes: tuple[Note, ...] = ()
 
     def __getitem__(self, name: str) -> Answer:
-        if name not in self.answers:
-            raise UnknownParameterError(unknown_name(name, tuple(self.answers), what="answer"))
+        check_names([name], self.answers, what="answer")
         return self.answers[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -31,7 +31,7 @@ from pedanova.data.regions import LEAST_TARGET, Region, columns_in, needs_rows
 from pedanova.data.row_status import configurations
 from pedanova.data.space_inference import TableColumns, choose_space
 from pedanova.data.table_options import Origin, TableOptions, complete, select_rows
-from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, UnknownParameterError, listed, unknown_name
+from pedanova.errors import Arg, DataError, QueryError, TooFewRowsError, check_names, listed, unknown_name
 from pedanova.measures.clear import beats_chance
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import Importance, Importances, marked_share
@@ -224,8 +224,7 @@ class Along(Table):
         UnknownParameterError
             There is no parameter of this name.
         """
-        if name not in self.full.importances:
-            raise UnknownParameterError(unknown_name(name, tuple(self.full.importances)))
+        check_names([name], self.full.importances)
         return [(step.budget, step.importances[name]) for step in self.steps]
 
     def by_parameter(self) -> list[list[Importance]]:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, Unpack
 
 from pedanova.counting.goal_plane import tradeoff_of
 from pedanova.data.history import curves_of, goal_named
-from pedanova.errors import QueryError
+from pedanova.errors import QueryError, check_names
 from pedanova.measures.advice.advise import gains_of
 from pedanova.measures.question import DEFAULT, HOW, How, Question, check_how
 from pedanova.measures.questions import ask
@@ -263,7 +263,7 @@ class Plots:
 
     def _chosen(self, names: Names, usual: Sequence[str]) -> Sequence[str]:
         chosen = [names] if isinstance(names, str) else list(names or usual)
-        ask.check_names(chosen, self._data.space)
+        check_names(chosen, self._data.space)
         return chosen
 
     def objectives(

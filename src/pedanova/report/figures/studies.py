@@ -205,9 +205,7 @@ def draw_both(differences: Differences, ax: draw.Axes | None = None) -> draw.Axe
         values = [100 * max(0.0, getattr(row, key)) for row in rows]
         fills = [ink[colour] if row.significant else ink["noise"] for row in rows]
         ax.barh(places + offset, values, 0.34, color=fills, edgecolor=ink[colour], linewidth=1.2)
-        ax.barh(
-            [0], [0], color=ink[colour], label=draw.plain(name)
-        )  # an entry for the legend, because bars may be grey
+        ax.barh([0], [0], color=ink[colour], label=draw.plain(name))  # for the legend, because bars may be grey
     shown = draw.plain_names([row.name for row in rows])
     draw.name_bars(ax, [f"{'' if row.significant else draw.NOISE}{shown[row.name]}" for row in rows], "importance (%)")
     ax.set_xlim(left=0)
