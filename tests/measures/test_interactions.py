@@ -12,7 +12,7 @@ import pytest
 import pedanova as pa
 from helpers.common import COUNTS, four_dimensional, refuse
 from pedanova.base.kernel import library as kernel
-from pedanova.counting.pairs import SetTally, coarse_groups, count_by_judge, count_sets, is_shared, tally_sets, width_of
+from pedanova.counting.pairs import SetTally, coarse_groups, count_by_judge, count_sets, tally_sets
 from pedanova.errors import LevelsError, QueryError, UnknownParameterError
 from pedanova.measures.distributions import holm
 from pedanova.measures.interactions import (
@@ -509,19 +509,6 @@ class TestCounting:
         both = [count(a.data.observations, codes, groups, order, threads=2) for count in (count_sets, count_by_judge)]
         np.testing.assert_array_equal(*both)
         assert both[0].sum(axis=(1, 2)).tolist() == [2_400] * len(sets)
-
-    @pytest.mark.parametrize("columns", [3, 4, 5])
-    def test_columns_that_share_bytes_match_the_judge(self, columns: int) -> None:
-        """Two to a byte; the last of an odd number has one alone."""
-        random = np.random.default_rng(columns)
-        data = {f"x{i}": random.integers(0, 4, 20_000) for i in range(columns)}
-        a = pa.analyze(data, random.random(20_000), direction="minimize", params=list(data))
-        contrasts = a.data.contrasts(0.2, 0.8)
-        codes = a.data.codes(a.data.resolve(0.2, "target"), a.data.resolve(0.8, "region"))
-        groups = groups_of(contrasts, 4)
-        assert is_shared(20_000, columns, width_of(groups))
-        both = [count(a.data.observations, codes, groups, 2) for count in (count_sets, count_by_judge)]
-        np.testing.assert_array_equal(*both)
 
 
 class TestQuestionsOfSets:

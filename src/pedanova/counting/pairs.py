@@ -1,8 +1,7 @@
 """Count target and region rows in coarse grids of two or more parameters.
 
 For every row and column, one byte stores the number of the coarse cell. The kernel counts how often each pair of
-bytes occurs. For sets of three or more parameters, one byte stores the cells of several columns. With many rows, this
-also saves time for pairs: if each byte stores two columns, counting one pair of bytes counts four pairs of columns.
+bytes occurs. For sets of three or more parameters, one byte stores the cells of several columns.
 """
 
 from __future__ import annotations
@@ -26,8 +25,6 @@ from pedanova.space.grid import Block, Grid, grid_of, quantile_groups
 Groups = NDArray[np.uint8]  # (cells + 2,) the coarse cell of every cell
 MOST_GROUPS = 256  # codes have 8 bits
 PIECE = 1 << 17  # rows that are coded and counted at a time, so that their codes stay in the cache
-MOST_ENTRIES = 1 << 24  # entries of all tables of a piece
-ROWS_AN_ENTRY = 15  # rows × pairs per table entry from which bytes are shared; otherwise each pair is counted
 PARTS = 2  # rows in the target, and elsewhere in the region
 Names: TypeAlias = tuple[str, ...]
 Codes: TypeAlias = NDArray[np.uint8]
@@ -205,15 +202,10 @@ def count_sets(
 ) -> Tables:
     width, sets, split = width_of(groups), list(combinations(groups, order)), -(-order // 2)
     fillers = [filler_of(observed, name, group) for name, group in groups.items()]
-
     pieces = max(-(-len(codes) // PIECE), min(threads, len(codes) // (PIECE // 8)))
-    shared = order == 2 and is_shared(len(codes), len(groups), width)
 
     def count(rows: slice) -> NDArray[Any]:
         parts, columns = coarse_columns(rows, codes, fillers)
-        if shared:
-            both = [packed(columns[first : first + 2], width) for first in range(0, len(columns), 2)]
-            return count_bytes(both, parts, width**2)
         if order == 2:
             return count_bytes(columns, parts, width).reshape(len(sets), PARTS, -1)
         by_name = dict(zip(groups, columns, strict=True))
@@ -224,28 +216,4 @@ def count_sets(
             tables.append(counts[0, :, :, : width ** (order - split)].reshape(PARTS, -1))
         return np.stack(tables)
 
-    total = added_pieces(count, len(codes), pieces, threads)
-    return set_apart(total, len(groups), width) if shared else total
-
-
-def is_shared(rows: int, columns: int, width: int) -> bool:
-    """Whether two columns fit into one byte, and this saves time although the tables are larger."""
-    side, pairs = width**2, math.comb(columns, 2)
-    entries = math.comb(-(-columns // 2), 2) * PARTS * side**2
-    return columns > 2 and side <= MOST_GROUPS and entries <= MOST_ENTRIES and rows * pairs > ROWS_AN_ENTRY * entries
-
-
-def set_apart(tables: Tables, columns: int, width: int) -> Tables:
-    """Convert tables for pairs of bytes, each of which stores up to two columns, to tables for pairs of columns."""
-    split = tables.reshape(-1, PARTS, *[width] * 4)
-    place = {pair: i for i, pair in enumerate(combinations(range(-(-columns // 2)), 2))}
-    result = np.empty((math.comb(columns, 2), PARTS, width**2), dtype=np.int64)
-    for i, pair in enumerate(combinations(range(columns), 2)):
-        first, second = pair[0] // 2, pair[1] // 2
-        if first == second:  # every table of that byte contains both columns
-            first, second = (first - 1, second) if first else (0, 1)
-        alone = columns - 1 if columns % 2 else None
-        kept = [1 + 2 * (own // 2 == second) + (own % 2 or own == alone) for own in pair]
-        others = tuple(axis for axis in (1, 2, 3, 4) if axis not in kept)
-        result[i] = split[place[first, second]].sum(axis=others).reshape(PARTS, -1)
-    return result
+    return added_pieces(count, len(codes), pieces, threads)
