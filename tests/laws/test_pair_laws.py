@@ -68,8 +68,8 @@ def counted(seed: int, rows: int, columns: int, cells: int) -> tuple[pa.Analysis
 @pytest.mark.parametrize(
     ("columns", "cells", "rows"),
     [
-        *product((2, 3, 4, 9), (2, 4, 8, 30), (60, 2_000)),
-        *zip((2, 3, 4, 9), (30, 8, 4, 2), repeat(150_000)),  # many rows are split among threads
+        *product((2, 9), (2, 8, 30), (60, 2_000)),
+        *zip((2, 9), (30, 4), repeat(270_000)),  # many rows are split, and their tables added
     ],
 )
 def test_kernel_equals_judge(columns: int, cells: int, rows: int) -> None:
