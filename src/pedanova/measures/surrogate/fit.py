@@ -27,7 +27,6 @@ from pedanova.counting.few_rows import Indices
 from pedanova.measures.chance.ranked_rows import Dependence, Places, RankedRows, dependence_of
 from pedanova.measures.distributions import normal_quantile
 from pedanova.measures.surrogate.gaussian_process import (
-    SEARCH_STEPS,
     Configured,
     Embedding,
     FeatureLayout,
@@ -40,7 +39,6 @@ from pedanova.measures.surrogate.gaussian_process import (
     rational_quadratic,
 )
 from pedanova.measures.surrogate.posterior import (
-    FEWER_POINTS,
     FINE_POINTS,
     POINTS,
     SOME_POINTS,
@@ -93,19 +91,9 @@ WHOLE = Layer(1.0, 0, (0,), 1, fits=1)
 LAYERS = (Layer(0.5, 20, (0,), 2, fits=1), Layer(0.1, 40, (0, 1), 4, fits=2, anew=True))
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much computation one fit may take: limits on points, rows and search steps."""
-
-    points: int  # the number of points at which functions are drawn
-    rows: int  # the number of rows that the process is fitted to
-    steps: int  # steps of the search after cross-validation
-    layer_steps: int  # steps of the search for a layer
-
-
-FULL = Effort(POINTS, 700, 8, SEARCH_STEPS)
+PROCESS_ROWS = 700  # the largest number of rows for the process of the whole space
 FEW_ROWS = 400  # with at most this many configurations, fewer points are as accurate
-QUICK = Effort(FEWER_POINTS, 600, 3, 3)  # if the settings of a fit to more rows are known
+LAST_STEPS = 8  # steps of the search after cross-validation
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +133,6 @@ class FitData:
     layout: FeatureLayout
     rows: Embedding
     points: Configured
-    effort: Effort
 
     def likelihood(self, rows: Indices, scores: Reals) -> Likelihood:
         return Likelihood.of(self.rows.take(rows), self.layout.owners, scores)
@@ -182,23 +169,14 @@ class OrderingProcess:
         return (self.data.condition(self.given, self.scores[self.given], one) for one in self.settings)
 
 
-def fit(
-    rows: RankedRows, dependence: Dependence | None = None, *, seed: int = 0, near: FittedModel | None = None
-) -> FittedModel:
-    """Fit a model to the rows; the order of rows and columns does not matter.
-
-    `near` is a model that was fitted to more rows. It makes the fit faster, because the search starts at its settings,
-    without cross-validation.
-    """
+def fit(rows: RankedRows, dependence: Dependence | None = None, *, seed: int = 0) -> FittedModel:
+    """Fit a model to the rows; the order of rows and columns does not matter."""
     with one_thread():
         dependence = dependence or dependence_of(rows)
-        sampler = sampler_of(configurations_of(rows), dependence) if near is None else near.sampler
-        sampler = replace(sampler, designed=rows.designed)
+        sampler = replace(sampler_of(configurations_of(rows), dependence), designed=rows.designed)
         rows = rows.without(dependence.copies)
         configurations = configurations_of(rows)
         count = len(configurations)
-        full = replace(FULL, points=SOME_POINTS) if count <= FEW_ROWS else FULL
-        effort = full if near is None else QUICK
         none = FittedModel(Skill(0.0, count), sampler, None)
         arrangement = configurations.arrangement
         if arrangement.varying == 0 or configurations.levels.max() == 0:
@@ -210,14 +188,10 @@ def fit(
         known_rows = arrangement, configurations.places
         design = partial(even_points, *known_rows, seed=seed, margins=margins, dependence=dependence)
         layout = layout_of(*known_rows, crowded)
-        points = Configured(layout, design(count=effort.points))
-        data = FitData(configurations, layout, layout.embed(configurations.places), points, effort)
+        points = Configured(layout, design(count=SOME_POINTS if count <= FEW_ROWS else POINTS))
+        data = FitData(configurations, layout, layout.embed(configurations.places), points)
         chosen = spread_rows(data, FIT_ROWS, np.ones(len(layout.owners)))
-        known = None if near is None else near.settings
-        if known is not None and len(known.weights) == arrangement.varying:
-            skill, settings = Skill(1.0, len(chosen)), known
-        else:
-            skill, settings = cross_validate(data, chosen)
+        skill, settings = cross_validate(data, chosen)
         trusted = skill.trusted or (sampler.designed and skill.correlation >= LEAST_SKILL)
         weak = "" if trusted else f"a model predicts the order of the rows badly ({skill})"
         # After an adaptive sampler, counts say little about the space, so even a weak model is better.
@@ -243,8 +217,8 @@ def with_samples(
     weights = parts_of_space(data, settings) if sampler.adaptive else np.ones(len(configurations))
     scores = scores_of(configurations.levels, weights)
     likelihood = data.likelihood(chosen, scores[chosen])
-    settings = likelihood.best(settings, steps=data.effort.steps)
-    given = spread_rows(data, data.effort.rows, data.feature_weights(settings))
+    settings = likelihood.best(settings, steps=LAST_STEPS)
+    given = spread_rows(data, PROCESS_ROWS, data.feature_weights(settings))
     whole = OrderingProcess(data, scores, np.arange(len(configurations)), given, (settings,))
     processes = [whole]
     for layer in LAYERS:  # a layer reorders the best points
@@ -407,9 +381,9 @@ def layer_process(
     if not adaptive:
         data = data.ranked_among(top)
     few = top[:: -(-len(top) // FIT_ROWS)]
-    start = None if layer.fits == 1 and data.effort is not QUICK else whole.settings[0]
+    start = None if layer.fits == 1 else whole.settings[0]
     parts = [few[part :: layer.fits] for part in range(layer.fits)]
-    settings = [data.likelihood(some, scores[some]).best(start, steps=data.effort.layer_steps) for some in parts]
+    settings = [data.likelihood(some, scores[some]).best(start) for some in parts]
     return OrderingProcess(data, scores, top, top[:LAYER_ROWS], tuple(settings), layer)
 
 

@@ -19,7 +19,7 @@ from pedanova.base.threads import one_thread
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
 from pedanova.measures.chance.ranked_rows import Arrangement, RankedRows
-from pedanova.measures.surrogate.fit import FIT_ROWS, FULL, FitData, FittedModel, scores_of, spread_rows
+from pedanova.measures.surrogate.fit import FIT_ROWS, FitData, FittedModel, scores_of, spread_rows
 from pedanova.measures.surrogate.gaussian_process import (
     CHUNK,
     Configured,
@@ -258,7 +258,7 @@ def model_of(configurations: Configurations, fitted: FittedModel | None, *, memb
     arrangement, known = configurations.arrangement, None if fitted is None else fitted.settings
     layout = layout_of(arrangement, configurations.places, {} if fitted is None else fitted.crowded)
     points = even_points(arrangement, configurations.places, count=SOME_POINTS)
-    data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, points), FULL)
+    data = FitData(configurations, layout, layout.embed(configurations.places), Configured(layout, points))
     means = mean_objectives(configurations)
     if known is None or len(known.weights) != arrangement.varying:  # in a part of the rows, fewer parameters may vary
         known = KernelSettings.initial(arrangement.varying)

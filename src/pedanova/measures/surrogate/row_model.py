@@ -92,7 +92,6 @@ class RowModel:
     space: Space
     few: FewRows
     around: RowModel | None = None  # the model of more rows, if these are a selection
-    near: FittedModel | None = None  # the fit to more rows from the same sampler
     sampled_from: int | None = None  # the number of rows of a long table that these are a sample of
     level: Level | None = None  # the level of another objective that selects the rows
     _fitted: dict[int, FittedModel] = field(default_factory=dict)  # by seed
@@ -164,7 +163,7 @@ class RowModel:
         """The model fitted to the rows; for a selection of rows, the model of all rows restricted to a box."""
         if seed not in self._fitted:
             if self.around is None:
-                self._fitted[seed] = fit(self.rows, self.dependence, seed=seed, near=self.near)
+                self._fitted[seed] = fit(self.rows, self.dependence, seed=seed)
             else:
                 self._fitted[seed] = self._narrowed(self.around, seed)
         return self._fitted[seed]
@@ -185,16 +184,6 @@ class RowModel:
         if is_complete(whole):
             return table_of(whole, self.rows.arrangement.space)
         return None if self.fitted(seed).objection else self.process(seed)
-
-    def part(self, some: Mask, *, seed: int) -> RowModel:
-        """A model of the rows in the mask `some`; its fit is quick, because it starts from the model of all rows."""
-
-        def make() -> RowModel:
-            fitted = self.fitted(seed)
-            part = RowModel(self.space, self.few.take(some), near=None if fitted.samples is None else fitted)
-            return part.with_dependence_of(self)
-
-        return RESULTS.get(self, ("part", some.tobytes(), seed), make)
 
     def with_dependence_of(self, every: RowModel) -> RowModel:
         """Copy the dependence between parameters from the model of all rows, if the same parameters vary in both."""
