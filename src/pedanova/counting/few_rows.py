@@ -203,8 +203,9 @@ def merged(few: FewRows, keys: Reals) -> tuple[FewRows, Reals]:
 
 def starts_of(ordered: NDArray[Any]) -> Indices:
     """Where another value begins in sorted values; of several lines, where any of them changes."""
-    new = ordered[..., 1:] != ordered[..., :-1]
-    return np.flatnonzero(np.append(ordered.shape[-1:] != (0,), new if new.ndim == 1 else new.any(axis=0)))
+    first, new = np.ones(ordered.shape[-1], dtype=bool), ordered[..., 1:] != ordered[..., :-1]
+    first[1:] = new if new.ndim == 1 else new.any(axis=0)
+    return first.nonzero()[0]
 
 
 def factors_of(parameter: Parameter) -> tuple[float, ...]:

@@ -21,7 +21,7 @@ from pedanova.data.regions import Region, RowSet
 from pedanova.data.trials import sampled
 from pedanova.errors import Arg, QueryError
 from pedanova.measures.advice.advise import best_of, in_space_order
-from pedanova.measures.chance.ranked_rows import arranged
+from pedanova.measures.chance.ranked_rows import arranged, codes_of
 from pedanova.measures.densities import span_in_words
 from pedanova.measures.distributions import NORMAL
 from pedanova.measures.importance import NEVER
@@ -266,7 +266,7 @@ def values_in_words(grid: Grid, axis: Axis, slices: Sequence[int]) -> str:
 
 def points_in(space: Space, rows: Mapping[str, Cells], *, count: int) -> dict[str, Cells]:
     """By parameter, the cells of points spread evenly over the space; `rows` say where conditional ones have values."""
-    arrangement = arranged(space, rows, np.zeros(len(next(iter(rows.values()))), dtype=np.int64))
+    arrangement = arranged(space, rows, *codes_of(np.zeros(len(next(iter(rows.values()))))))
     return arrangement.cells(even_points(arrangement, arrangement.places(rows), count=count))
 
 

@@ -95,13 +95,14 @@ class RankedRows:
 
 def ranked_rows(space: Space, few: FewRows) -> RankedRows:
     """Rank the rows by their objective, where lower is better; one that is not a number is ranked last."""
-    arrangement = arranged(space, few.cells, doubled_ranks(few.signed))
+    order = np.argsort(few.signed)
+    levels, counts = codes_of(few.signed, order)
+    arrangement = arranged(space, few.cells, levels, counts)
     places = arrangement.places(few.cells)
     keys = keys_of(arrangement, places, few.exact) if few.draws is None else few.draws.view(np.uint64)
     trials = few.order
-    order = np.argsort(few.signed)
-    if len(starts_of(few.signed[order])) < len(order):  # rare, and sorting by three columns is slow
-        order = np.lexsort((np.zeros(len(few.rows)) if trials is None else trials, keys, few.signed))
+    if len(counts) < len(order):  # rare, and sorting by several columns is slow
+        order = np.lexsort((keys, levels) if trials is None else (trials, keys, levels))
     return RankedRows(
         arrangement=arrangement,
         places=places[order],
@@ -114,13 +115,17 @@ def ranked_rows(space: Space, few: FewRows) -> RankedRows:
     )
 
 
-def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrangement:
-    """Sort parameters by their values, constant ones last; sort categories by the mean rank of their rows."""
+def arranged(space: Space, cells: Mapping[str, Cells], levels: Indices, counts: Indices) -> Arrangement:
+    """Sort parameters by their values, constant ones last; sort categories by the mean rank of their rows.
+
+    `levels` and `counts` are the result of `codes_of` for the objective.
+    """
     grids = {name: grid_of(parameter) for name, parameter in space.items()}
+    ranks = doubled_ranks(levels, counts)
     orders = {name: order_of(grid, cells[name], ranks) for name, grid in grids.items()}
     varying = varying_names(space, cells)
-    levels = codes_of(ranks)[0]
-    numbers = {name: numbered(orders[name][cells[name]], levels) for name in varying}
+    places = np.array([orders[name][cells[name]] for name in varying], dtype=np.uint64)
+    numbers = dict(zip(varying, numbered(places.reshape(len(varying), len(levels)), levels), strict=True))
     names = (*sorted(varying, key=lambda name: (numbers[name], name)), *sorted(set(space) - set(varying)))
     return Arrangement(
         space=space,
@@ -131,10 +136,12 @@ def arranged(space: Space, cells: Mapping[str, Cells], ranks: Indices) -> Arrang
     )
 
 
-def numbered(places: Places, levels: Indices) -> int:
-    """A number for the values of a column, whatever its name, the order of the rows, and how often one is repeated."""
+def numbered(columns: NDArray[np.uint64], levels: Indices) -> list[int]:
+    """A number for the values of each column, whatever the order of the rows, and how often one is repeated."""
     first, second = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
-    return int(distinct(mixed(places.astype(np.uint64) * first + levels.astype(np.uint64) * second)).sum())
+    keys = np.sort(mixed(columns * first + levels.astype(np.uint64) * second), axis=1)
+    keys[:, 1:][keys[:, 1:] == keys[:, :-1]] = 0
+    return keys.sum(axis=1).tolist()  # type: ignore[no-any-return]
 
 
 def varying_names(space: Space, cells: Mapping[str, Cells]) -> tuple[str, ...]:
@@ -186,23 +193,25 @@ def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def mid_ranks(values: NDArray[Any]) -> Reals:
     """The rank of each value, 1 for the smallest; tied values get their mean rank."""
-    return doubled_ranks(values) / 2.0
+    return doubled_ranks(*codes_of(values)) / 2.0
 
 
-def doubled_ranks(values: NDArray[Any]) -> Indices:
-    """Twice the mid-ranks: whole numbers, so that their sums are exact."""
-    places, counts = codes_of(values)
-    ends: Indices = np.cumsum(counts)
-    return (2 * ends - counts + 1)[places]
+def doubled_ranks(codes: Indices, counts: Indices) -> Indices:
+    """Twice the mid-ranks of the values with these `codes_of`: whole numbers, so that their sums are exact."""
+    return (2 * np.cumsum(counts) - counts + 1)[codes]
 
 
-def codes_of(values: NDArray[Any]) -> tuple[Indices, Indices]:
+def codes_of(values: NDArray[Any], order: Indices | None = None) -> tuple[Indices, Indices]:
     """The index of each value among the sorted distinct values, and how often each distinct value occurs.
 
-    Integers are assumed to be small, so they are counted instead of sorted.
+    `order` sorts the values. Integers are assumed to be small, so they are counted instead of sorted.
     """
     if values.dtype.kind == "f":
-        return np.unique(values, return_inverse=True, return_counts=True)[1:]
+        order = np.argsort(values) if order is None else order
+        starts = starts_of(values[order])
+        counts, codes = np.diff(starts, append=len(order)), np.empty(len(order), dtype=np.int64)
+        codes[order] = np.repeat(np.arange(len(starts)), counts)
+        return codes, counts
     counts = np.bincount(values)
     there = counts > 0
     return (np.cumsum(there) - 1)[values], counts[there]
@@ -259,21 +268,26 @@ def dependence_of(rows: RankedRows) -> Dependence:
     step = -(-len(once) // MOST_ROWS)
     places = rows.places[once[::step], : len(names)]
     grids = arrangement.grids[: len(names)]
-    active = np.stack([places[:, j] < grid.cells for j, grid in enumerate(grids)], axis=1)
     counted = CountedCells.of(grids, places)
     groups = counted.groups()
     by_value, by_being = association(groups, groups), np.zeros((len(names), len(names)))  # [child, parent]
-    some = (active.sum(axis=0) >= RARE) & ((~active).sum(axis=0) >= RARE)
+    gate = declared(arrangement.space, names)
+    absent = np.array([counts[grid.cells :].sum() for grid, counts in zip(grids, counted.counts, strict=True)])
+    some = (absent >= RARE) & (len(places) - absent >= RARE)
     if some.any():
+        active = places < [grid.cells for grid in grids]
         by_being[some] = association(grouping(active[:, some].astype(np.int64), [2] * int(some.sum())), groups)
+        gate |= (by_being >= DECIDES) & holds(active)
     del groups  # they are large if there are many parameters
     squares = rank_squares(counted.centred_ranks())
     one_way = np.maximum(np.maximum(by_value, by_being), squares)
     strength = np.maximum(one_way, one_way.T)
     np.fill_diagonal(strength, 1.0)
-    gate = (by_being >= DECIDES) & holds(active) | declared(arrangement.space, names)
+    near = strength >= LINKED
+    if not gate.any() and np.count_nonzero(near) == len(names):  # nothing depends on anything else
+        return Dependence(names, strength=strength, dependent=near)
     both = np.where(gate | gate.T, 0.0, np.maximum(np.minimum(by_value, by_value.T), squares))
-    linked = chained((strength >= LINKED) | gate | gate.T)
+    linked = chained(near | gate | gate.T)
     rising = monotone(np.where(gate | gate.T, 0.0, squares), places)
     same = np.zeros_like(rising)
     for i, j in np.argwhere(np.triu((both >= COPY) | rising, k=1)):
@@ -284,7 +298,7 @@ def dependence_of(rows: RankedRows) -> Dependence:
     alike, children = both >= SAME, np.logical_or.reduce(gate, axis=1)
     twins, related = (
         tuple(sorted((min(names[i], names[j]), max(names[i], names[j])) for i, j in np.argwhere(np.triu(some, k=1))))
-        for some in (alike, (strength >= LINKED) & ~(alike | same | children | children[:, None]))
+        for some in (alike, near & ~(alike | same | children | children[:, None]))
     )
     return Dependence(names, gates, twins, related, copies, strength, linked)
 
@@ -328,15 +342,14 @@ def _groups(grid: Grid, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     Each value is a group; an ordered parameter with too many values is divided at quantiles instead.
     """
     most = max(2, min(MOST_GROUPS, int(counts.sum()) // ROWS_A_GROUP))
-    full = np.flatnonzero(counts)
-    each, there = counts[full], full < grid.cells
-    values = int(np.count_nonzero(there))
-    codes = np.where(there, np.arange(len(full)), full + values)
+    full = counts.nonzero()[0]
+    each, codes, values = counts[full], np.arange(len(full)), int(np.searchsorted(full, grid.cells))
     if is_ordered(grid) and values > most:
         codes[:values] = quantile_groups(each[:values], most)
     rows = np.bincount(codes, weights=each)
+    codes[rows[codes] < RARE] = len(rows)
     groups = np.zeros(grid.width, dtype=np.int64)
-    groups[full] = codes_of(np.where(rows[codes] < RARE, len(rows), codes))[0]
+    groups[full] = codes_of(codes)[0]
     return groups
 
 

@@ -174,7 +174,7 @@ class TrialData:
     def lost_repeats(self, why: str) -> list[Note]:
         """A warning for operations that discard the rows, if several rows have the same configuration."""
         model = self.row_model or self.row_sample
-        if model is None or not model.repeats.clustered:
+        if model is None or not model.clustered:
             return []
         words = f"{why}: rows of the same configuration are treated as independent, so intervals are too narrow"
         return [Note("doubt", f"{words}; analyze all rows in one table, or save them with save(path)")]

@@ -397,7 +397,7 @@ def unseen_part(contrast: Contrast, smoothing: Smoothing) -> tuple[float, float]
 def with_repeats(query: ResolvedQuestion) -> Sequence[Contrast]:
     """The contrasts, each with the design effect of repeated configurations (1 if there are none)."""
     model = query.shown
-    if model is None or not model.repeats.clustered:
+    if model is None or not model.clustered:
         return query.contrasts
     masks = query.masks
     if masks is not None:
@@ -538,7 +538,7 @@ def answer(query: ResolvedQuestion) -> Importances:
         notes += [] if of_space else query.notes
         notes += [*([] if query.samples is not None else few_rows_note(rows[0].n_target)), *result.notes]
         notes += [] if of_space else sparse_notes(query.contrasts)
-        notes += query.shown.repeats.notes() if query.shown is not None else []
+        notes += query.shown.repeat_notes() if query.shown is not None else []
         notes += never_notes([row.name for row in rows if not row.varied])
         notes += [*chance_notes(rows), *kin_notes(query, [row.name for row in rows])]
         notes += sum_notes(rows, copies) if query.baseline == "region" else []

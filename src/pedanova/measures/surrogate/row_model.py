@@ -50,28 +50,6 @@ NO_BOX = "the selected rows do not form a box, or the box is too small for a mod
 NO_PART = "an adaptive sampler chose the trials, so a selection of rows does not represent the space"
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats:
-    """The number of rows, of distinct configurations, and of exact duplicates."""
-
-    rows: int
-    configurations: int
-    exact: int  # rows that are equal to another row, with the same objective
-    clustered: bool  # whether there are more repeats than independent draws would give
-    estimated: bool = False  # from a sample of the rows
-
-    def notes(self) -> list[Note]:
-        notes = []
-        if self.clustered:
-            words = "rows of one configuration are not independent, so they are treated as one row"
-            many = f"{'about ' if self.estimated else ''}{self.configurations:,} configurations"
-            notes.append(Note("answer", f"{self.rows:,} rows have {many}: {words}"))
-        if self.clustered and self.exact:
-            many = f"{'about ' if self.estimated else ''}{self.exact:,} of {self.rows:,} rows"
-            notes.append(Note("doubt", f"{many} are exact copies of another row"))
-        return notes
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Level:
     """A limit of another objective."""
@@ -116,7 +94,7 @@ class RowModel:
 
     @cached_property
     def permutation_test(self) -> PermutationTest:
-        return PermutationTest(self.rows, self.dependence, self.repeats.clustered)
+        return PermutationTest(self.rows, self.dependence, self.clustered)
 
     @cached_property
     def owner(self) -> NDArray[np.int64]:
@@ -124,28 +102,37 @@ class RowModel:
         return self.rows.distinct[1]
 
     @cached_property
-    def repeats(self) -> Repeats:
-        rows, few = self.rows, self.few
-        inside, count, same = int(few.weights.sum()), int(self.owner.max(initial=-1)) + 1, 0
+    def clustered(self) -> bool:
+        """Whether configurations are repeated more often than in independent draws."""
+        few, inside = self.few, int(self.few.weights.sum())
+        if few.draws is None:
+            return len(self.rows.distinct[0]) < inside and has_excess_repeats(configurations_of(self.rows))
+        pairs, every = pairs_of(few.draws, few.weights) - inside, self.sampled_from or inside
+        # From each configuration, all rows are in the sample.
+        return pairs > 0 and is_excess(pairs, coincidence(few, every) * inside * every)
+
+    def repeat_notes(self) -> list[Note]:
+        """Notes on repeated configurations, and on exact duplicates of rows."""
+        if not self.clustered:
+            return []
+        rows, few, count, same = self.rows, self.few, len(self.rows.distinct[0]), 0
         if count < len(rows):
             same = len(rows) - len(np.unique(np.stack([self.owner.astype(np.float64), rows.signed]), axis=1).T)
         if few.counts is not None:
             same += int((few.counts - 1)[few.signed == few.worst].sum())
+        inside, about = int(few.weights.sum()), "" if self.sampled_from is None else "about "
         every = self.sampled_from or inside
-        if few.draws is not None:  # from each configuration, all rows are in the sample
-            pairs = pairs_of(few.draws, few.weights) - inside
-            again = pairs > 0 and is_excess(pairs, coincidence(few, every) * inside * every)
-        else:
-            again = count < inside and has_excess_repeats(configurations_of(rows))
         many, same = (round(one * every / inside) for one in (count, same))
-        return Repeats(every, many, same, again, self.sampled_from is not None)
+        words = "rows of one configuration are not independent, so they are treated as one row"
+        notes = [Note("answer", f"{every:,} rows have {about}{many:,} configurations: {words}")]
+        return notes + [Note("doubt", f"{about}{same:,} of {every:,} rows are exact copies of another row")] * bool(same)
 
     def design_effect(self, target: Mask, region: Mask) -> float:
         """The design effect of repeated configurations: how many rows have as much information as one independent row.
 
         `target` and `region` are masks over `rows`.
         """
-        if not self.repeats.clustered:
+        if not self.clustered:
             return 1.0
         inside, weights = target[region].astype(np.float64), self.rows.weights[region]
         many = float(inside @ weights)
@@ -251,7 +238,7 @@ class RowModel:
         each = zip(samples.space, grids.grids, grids.starts, strict=False)
         flat = np.stack([grid.table[cells[name]] + int(start) for name, grid, start in each], axis=1)
         predicted = predictions.take(rows.rows[known])
-        if not self.repeats.clustered:
+        if not self.clustered:
             predicted = replace(predicted, owner=np.arange(len(flat)))
         return predicted, numbers[flat], numbers
 
