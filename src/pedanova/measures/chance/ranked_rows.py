@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import distinct
 from pedanova.counting.few_rows import FewRows, Indices, starts_of
 from pedanova.data.column import Mask
 from pedanova.space.grid import Cells, Grid, Reals, grid_of, quantile_groups

@@ -25,6 +25,7 @@ SMALL_TABLE = 1 << 18  # a table with fewer values is copied to main memory
 KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
 
 
+@lru_cache(maxsize=1)
 def library() -> Any:
     """The module CuPy; raises an error if it is not installed or no GPU responds."""
     try:

@@ -54,7 +54,7 @@ from pedanova.space.grid import grid_of
 from pedanova.space.parameters import Ordinal, Parameter
 
 SAMPLE = 50_000
-LOOKED_AT, MOST_CHOSEN = 3 * SAMPLED, 4 * SAMPLED  # rows that are probably enough for a sample; that are copied
+LOOKED_AT, MOST_CHOSEN = 3 * SAMPLED // 2, 4 * SAMPLED  # rows that are probably enough for a sample; that are copied
 FEW = 200  # up to this many distinct numbers, all are found
 SHORT = ("int8", "uint8", "int16", "uint16")
 AT_ONCE = 1 << 22  # rows that are fetched at a time to find one outside the space
@@ -162,6 +162,14 @@ class DeviceTable(Countable):
             self._ranking = Ranking.of(self.goal, sign_of(self.direction))
         return self._ranking
 
+    def rank_and_choose(self) -> None:
+        """Rank the objective; the GPU then looks for the first rows of a sample, while the CPU goes on."""
+
+        def choose() -> None:
+            self.chosen = self.choose(LOOKED_AT / len(self.goal))
+
+        self._ranking = Ranking.of(self.goal, sign_of(self.direction), choose)
+
     def ranked(self) -> RankedObjective:
         return self.ranking.values_at, len(self.goal), self.ranking.numbers
 
@@ -220,7 +228,7 @@ class DeviceTable(Countable):
             chosen = self.chosen or self.choose(LOOKED_AT / len(self.goal))
             few, many = chosen.sample(self, levels)
             while many <= MOST_CHOSEN and few.below >= chosen.limit and chosen.limit < 1.0:
-                chosen = self.choose(8.0 * chosen.limit)
+                chosen = self.choose(4.0 * chosen.limit)
                 few, many = chosen.sample(self, levels)
             self._few, self.chosen = few if many <= MOST_CHOSEN else self._sample_in_slices(levels), None
         return self._few
@@ -352,7 +360,7 @@ def count_device_table(columns: Mapping[str, Any], request: TableOptions, levels
             raise SpaceError(words, Arg("engine", "cpu", of="Scan"), " to copy the rows to the CPU")
         table = DeviceTable(name, direction, request.reading.ending, choice.space, arrays, goal, with_sums=False)
         if len(table.space) <= MOST_COMPARED and len(goal) > most_rows(table.space):
-            table.chosen = table.choose(LOOKED_AT / len(goal))
+            table.rank_and_choose()
         cut = levels_for(table, levels)
         gone = len(goal) - table.ranking.numbers
         table.notes += [ended_note(gone, len(goal), NO_OBJECTIVE, table.nan, *IF_DIVERGED)] if gone else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, keys_of, values_of
-from pedanova.scale.cuda.device import DeviceArray, library
+from pedanova.scale.cuda.device import DeviceArray, fetching, library
 
 SLOTS = (1 << 14) - 1
 SAMPLE = 1 << 12
@@ -90,7 +90,8 @@ class Ranking:
     reached: NDArray[np.int64]  # (SLOTS,) rows up to each slot
 
     @classmethod
-    def of(cls, array: Any, sign: float) -> Ranking:
+    def of(cls, array: Any, sign: float, meanwhile: Callable[[], object] = tuple) -> Ranking:
+        """Count the slots; `meanwhile` gives the GPU more to do, before the CPU waits for the counts."""
         cupy, reading, rows = library(), DeviceArray.of(array), len(array)
         picked = cupy.asnumpy(reading.array[sampled_rows(rows, cupy.cuda.runtime.getDevice())])
         first, shift = window_of(picked.dtype.type(sign) * picked if picked.dtype.kind == "f" else sign * picked)
@@ -98,7 +99,9 @@ class Ranking:
         window = np.uint64(first), np.int32(shift), np.uint32(SLOTS)
         given = turn_of(sign), *window, out, out[SLOTS + 1 :]
         reading.read_by("count_slots", *given, shared=4 * (SLOTS + 1))
-        host = cupy.asnumpy(out)
+        wait = fetching(out)
+        meanwhile()
+        host = wait()
         counts, extent = host[: SLOTS + 1].view(np.int64), ColumnExtent.of(host[SLOTS + 1 :], sign, int(host[SLOTS]))
         return cls(reading, sign, first, shift, counts, extent, np.cumsum(counts[:-1]))
 
@@ -171,6 +174,5 @@ class Ranking:
         given = turn_of(self.sign), *self.window(), *tables
         self.objective.read_by("gather_slots", *given, shared=QUEUED + 4 * len(kept))
         out.sort()
-        values = values_of(cupy.asnumpy(out[buffer[-len(places) :].view(np.int64)]))
-        keys = cupy.asnumpy(buffer[:used]) if others else ends
-        return values, values_of(keys.reshape(2, others).astype(out.dtype)).T
+        picked, keys = fetching(out[buffer[-len(places) :].view(np.int64)]), fetching(buffer[: max(1, used)])
+        return values_of(picked()), values_of(keys()[:used].reshape(2, others).astype(out.dtype)).T

@@ -146,20 +146,23 @@ class Counter:
         memory = cupy.zeros((1 + self.words) * self.ends[-1], dtype=np.int64)
         self.counts, self.sums = memory[: self.ends[-1]], memory[self.ends[-1] :] if self.words else memory
         sizes = (0.0, np.inf) if units is None else units.sizes
-        self.units = cupy.asarray(np.ones((1, 2)) if units is None else units.pairs())
+        self.units = NULL if units is None else cupy.asarray(units.pairs())
         self.tail = self.units, np.float64(2.0**SUM_BITS), np.float64(sizes[0]), np.float64(sizes[1])
 
     def add(self, place: int, column: DeviceColumn, rows: DeviceRows) -> None:
         """Start a CUDA kernel that counts the rows of one column and adds them to the table with the index `place`."""
         width, many = column.grid.width, len(rows.codes)
         values, way = DeviceArray.of(column.values), way_to(column)
-        objective = DeviceArray.of(library().empty(1, dtype=np.float32) if not self.way else rows.objective)
+        goal = DeviceArray.of(rows.objective) if self.way else None
+        goal_array, goal_stride, goal_word = (
+            (NULL, 1, "float") if goal is None else (goal.array, goal.stride, goal.word)
+        )
         processors, shared = here()
         for_level = width * (4, 6, 20)[self.way] + 16
         together = (shared - way.room - 64) // for_level
         groups = -(-self.levels // together) if together > 0 else MOST_GROUPS + 1
-        dense = values.dense and (not self.way or objective.dense)
-        words = values.word, way.word, "u8" if rows.codes.dtype == np.uint8 else "u16", objective.word
+        dense = values.dense and (goal is None or goal.dense)
+        words = values.word, way.word, "u8" if rows.codes.dtype == np.uint8 else "u16", goal_word
         flags = str(self.way), "true" if dense else "false", str(way.guess), "true" if way.plain else "false"
         if groups > MOST_GROUPS:
             name, room, threads, groups, most = "count_large", 0, HALF, 1, 4 * processors
@@ -173,7 +176,7 @@ class Counter:
         start = self.ends[place]
         given = (
             values.array, np.int64(values.stride), NULL,
-            rows.codes, objective.array, np.int64(objective.stride), np.int64(many), *way.arguments(column),
+            rows.codes, goal_array, np.int64(goal_stride), np.int64(many), *way.arguments(column),
             np.int32(self.levels), np.int32(groups), *self.tail, np.int64(-(-chunk // 4) * 4),
             self.counts[start:], self.sums[self.words * start :],
         )  # fmt: skip
@@ -181,10 +184,11 @@ class Counter:
 
     def send(self) -> Callable[[], Iterator[Tables]]:
         """Start to copy the tables to main memory; the result waits for the GPU and has the tables of every column."""
-        output = library().empty((2 if self.words else 1, self.ends[-1]), dtype=np.int64)
-        output[0] = self.counts
-        for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
-            if self.words:
+        output = self.counts.reshape(1, -1)
+        if self.words:
+            output = library().empty((2, self.ends[-1]), dtype=np.int64)
+            output[0] = self.counts
+            for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
                 own = self.counts[start:], self.sums[self.words * start :], np.int64(stop - start)
                 given = *own, np.int32(grid.width), self.units, output[1, start:]
                 blocks = blocks_for(stop - start, HALF, 4 * here()[0])
@@ -195,8 +199,10 @@ class Counter:
             both = wait()
             for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
                 shape = self.levels, grid.width
-                total = both[1, start:stop].view(np.float64).reshape(shape) if self.words else np.zeros(shape)
-                yield narrowed(both[0, start:stop].reshape(shape)), total
+                sums = (
+                    both[1, start:stop].view(np.float64).reshape(shape) if self.words else np.broadcast_to(0.0, shape)
+                )
+                yield narrowed(both[0, start:stop].reshape(shape)), sums
 
         return tables
 
