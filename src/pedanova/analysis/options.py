@@ -115,18 +115,22 @@ def opening_of(call: AnalyzeCall) -> Opening:
     plain = isinstance(call.data, str | os.PathLike)
     given = [repr(str(call.data)) if plain else "table", *([] if call.objective is None else [written(call.objective)])]
     for one in fields(AnalyzeOptions):
-        value = getattr(call, one.name)
+        if (value := getattr(call, one.name)) is None:
+            continue
         text = written(value)  # compared as text, because arrays cannot be compared
-        if value is not None and text != written(one.default):
+        if text != written(one.default):
             given.append(None if text is None else f"{one.name}={text}")
     if None in given:
         return UNKNOWN
+    python = f"pa.analyze({', '.join(map(str, given))})"
+    if not plain:
+        return Opening(python)
     flat = {one.name: getattr(call, one.name) for one in fields(AnalyzeOptions)}
     for kind in GROUPED:
         if flat[kind] is not None:
             flat |= {one.name: getattr(flat[kind], one.name) for one in fields(flat[kind])}
-    words = as_typed(flat | {"objective": call.objective}, (OBJECTIVE, *TABLE)) if plain else []
-    return Opening(f"pa.analyze({', '.join(map(str, given))})", shlex.join([str(call.data), *words]) if plain else "")
+    words = as_typed(flat | {"objective": call.objective}, (OBJECTIVE, *TABLE))
+    return Opening(python, shlex.join([str(call.data), *words]))
 
 
 def written(value: object) -> str | None:

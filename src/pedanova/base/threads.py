@@ -99,6 +99,7 @@ def _trim() -> Any:
 
 Value = TypeVar("Value")
 MOST_BYTES = 1 << 28  # of all cached results together
+PLAIN = (float, int, str, bool)
 
 
 class Owner:
@@ -210,12 +211,14 @@ class ResultCache:
 
 def size_of(value: Any) -> int:
     """Roughly how many bytes a result takes."""
+    if value is None or type(value) in PLAIN:
+        return 40
     if (size := getattr(value, "nbytes", None)) is not None:
         return int(size)
     if type(value) is dict:
         return sum(100 + size_of(one) for one in value.values())
     if type(value) in (list, tuple):
-        plain = value and type(value[0]) in (float, int, str)
+        plain = value and type(value[0]) in PLAIN
         return 40 * len(value) if plain else sum(map(size_of, value))
     return sum(size_of(getattr(value, one.name)) for one in fields(value)) if is_dataclass(value) else 40
 

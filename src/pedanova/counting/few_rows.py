@@ -74,7 +74,7 @@ class FewRows:
     def __len__(self) -> int:
         return len(self.signed)
 
-    def take(self, some: Mask | Indices) -> FewRows:
+    def take(self, some: Mask | Indices | slice) -> FewRows:
         taken: dict[str, Any] = {
             "cells": {name: column[some] for name, column in self.cells.items()},
             "exact": {name: column[some] for name, column in self.exact.items()},
@@ -110,7 +110,8 @@ def exact_bits(observed: Observations, name: str, rows: Indices) -> Bits | None:
     column = observed.columns[name]
     if column.is_coded or column.located or grid_of(observed.space[name]).labels is not None:
         return None
-    parts, powers = np.frexp(np.nan_to_num(column.values[rows].astype(np.float64)))
+    values = column.values[rows].astype(np.float64)
+    parts, powers = np.frexp(values if np.isfinite(values).all() else np.nan_to_num(values))
     digits = parts.astype(np.float32).view(np.uint32).astype(np.int64)
     return (digits * 4096 + powers).astype(np.uint64)
 
@@ -171,7 +172,7 @@ def bounded(few: FewRows, keep: int | None = None) -> FewRows:
         return few
     numbered = few.draws < few.below  # rows with a missing value have no number
     keys = np.stack([few.draws, few.levels])[:, numbered]
-    few = few.take(numbered)
+    few = few if numbered.all() else few.take(numbered)
     if not len(few):
         return few
     further, same = keys[:, 1:] > keys[:, :-1], keys[0, 1:] == keys[0, :-1]
@@ -183,7 +184,7 @@ def bounded(few: FewRows, keep: int | None = None) -> FewRows:
     if len(weighed) <= SAMPLED:
         return few
     below = float(weighed[SAMPLED])
-    return replace(few.take(np.arange(np.searchsorted(draws, below))), below=below)
+    return replace(few.take(slice(int(np.searchsorted(draws, below)))), below=below)
 
 
 def merged(few: FewRows, keys: Reals) -> tuple[FewRows, Reals]:

@@ -199,15 +199,15 @@ def levels_at(
     if not numbers:
         raise DataError(f"the objective is NaN in all {kept:,} rows; use another objective")
     rows = kept if nan == "worst" else numbers
-    ranks = {part: rank_of(part, rows) for part in quantiles}
+    ranks = [rows + 1 if part == 1 else rank_of(part, rows) for part in quantiles]  # all rows end at no threshold
     complete = every and numbers <= SMALL
     # Quantiles beyond the last number have no threshold. The worst number shows whether some are infinite.
-    sought = [*(rank for part, rank in ranks.items() if rank <= numbers and part < 1), numbers]
+    sought = [*(rank for rank in ranks if rank <= numbers), numbers]
     values = values_at(range(1, numbers + 1) if complete else sought)
     others = numbers < rows or (not complete and values[numbers] == math.inf)  # get a separate level
     own = list(values.values()) if complete else [LARGEST] * others
     # A quantile that reaches into the rows that count as the worst means all rows.
-    ends = [math.inf if part == 1 else values.get(rank, math.inf) for part, rank in ranks.items()]
+    ends = [values.get(rank, math.inf) for rank in ranks]
     cuts = distinct(np.concatenate([ends, own, [math.inf]])) + 0.0
     index = tuple(np.searchsorted(cuts, ends).tolist())
     return Levels(direction, nan, sign_of(direction) * cuts, tuple(quantiles), index, complete)

@@ -126,7 +126,7 @@ class RowModel:
         words = "rows of one configuration are not independent, so they are treated as one row"
         notes = [Note("answer", f"{every:,} rows have {about}{many:,} configurations: {words}")]
         copies = f"{about}{same:,} of {every:,} rows are exact copies of another row"
-        return notes + [Note("doubt", copies)] if same else notes
+        return [*notes, Note("doubt", copies)] if same else notes
 
     def design_effect(self, target: Mask, region: Mask) -> float:
         """The design effect of repeated configurations: how many rows have as much information as one independent row.

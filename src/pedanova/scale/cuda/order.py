@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, keys_of, values_of
+from pedanova.base.kernel.selection import COLLECTED, GOLDEN, PASSED_OVER, distinct, keys_of, values_of
 from pedanova.scale.cuda.device import DeviceArray, fetching, library
 
 SLOTS = (1 << 14) - 1
@@ -131,7 +131,7 @@ class Ranking:
 
     def values_at(self, ranks: Iterable[int]) -> dict[int, float]:
         """The signed objective of the rows with these ranks (1 = smallest)."""
-        wanted = np.unique(np.fromiter(ranks, dtype=np.int64))
+        wanted = distinct(np.fromiter(ranks, dtype=np.int64))
         if not len(wanted):
             return {}
         reached = self.reached

@@ -197,12 +197,10 @@ class Counter:
 
         def tables() -> Iterator[Tables]:
             both = wait()
+            sums = both[1].view(np.float64) if self.words else np.broadcast_to(0.0, self.ends[-1])
             for grid, start, stop in zip(self.grids, self.ends[:-1], self.ends[1:], strict=True):
                 shape = self.levels, grid.width
-                sums = (
-                    both[1, start:stop].view(np.float64).reshape(shape) if self.words else np.broadcast_to(0.0, shape)
-                )
-                yield narrowed(both[0, start:stop].reshape(shape)), sums
+                yield narrowed(both[0, start:stop].reshape(shape)), sums[start:stop].reshape(shape)
 
         return tables
 
