@@ -155,6 +155,7 @@ def level_codes(
         return assigned if keep is None else np.where(keep, assigned, dtype(levels.count))
     nan_level = levels.count - 1 if levels.nan == "worst" else levels.count
     boundaries, given = levels.boundaries, kernel.signed(objective, levels.sign)
+    threads = 1 if len(objective) < SMALL_TABLE else threads
     if survey is not None and survey.shared_with(boundaries) > len(objective) // MANY_BESIDE:
         survey = None  # many rows (often ties) lie next to a boundary, so all rows are compared
     search = None if survey is None else survey.search

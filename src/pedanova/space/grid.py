@@ -192,8 +192,20 @@ def crowd(prior: Reals, rows: NDArray[Any]) -> bool:
     """Whether a small part of many cells has several times as many rows as a draw from the prior would have there."""
     if len(rows) <= FEW_CELLS or not rows.any():
         return False
-    parts = np.bincount(quantile_groups(prior, SMALL_PARTS), weights=rows)
+    parts = np.bincount(_small_parts(prior.tobytes())[0], weights=rows)
     return bool(parts.max() * SMALL_PARTS > CROWDED * rows.sum())
+
+
+@lru_cache(maxsize=256)
+def _small_parts(prior: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_], Reals]:
+    """(cells,) The part of each cell; and for each part, whether it has several cells, and what the prior expects.
+
+    The result is cached, because most parameters and all targets have the same prior.
+    """
+    mass = np.frombuffer(prior)
+    parts = quantile_groups(mass, SMALL_PARTS)
+    several = np.bincount(parts[mass > 0.0], minlength=SMALL_PARTS) > 1
+    return parts, several, np.bincount(parts, weights=mass, minlength=SMALL_PARTS)
 
 
 def uneven(prior: Reals, rows: Reals) -> bool:
@@ -202,9 +214,8 @@ def uneven(prior: Reals, rows: Reals) -> bool:
     Their Pearson divergence over `SMALL_PARTS` equal parts, less what chance adds, is above `UNEVEN` and above three
     standard deviations of chance. A part that is a single cell says nothing, because this cell cannot be merged.
     """
-    parts = quantile_groups(prior, SMALL_PARTS)
-    several = np.bincount(parts[prior > 0.0], minlength=SMALL_PARTS) > 1
-    drawn, expected = (np.bincount(parts, weights=one, minlength=SMALL_PARTS)[several] for one in (rows, prior))
+    parts, several, expected = _small_parts(prior.tobytes())
+    drawn, expected = np.bincount(parts, weights=rows, minlength=SMALL_PARTS)[several], expected[several]
     if len(drawn) < 2 or not drawn.any():
         return False
     expected *= drawn.sum() / expected.sum()
