@@ -427,10 +427,10 @@ class Permutations:
 
         def turn() -> Singles:  # (columns · side, rows) the design columns, permuted by the second set of orders
             single = np.ascontiguousarray(design.T, dtype=np.float32)
-            return np.take(single, self.orders[1][:side], axis=1).reshape(-1, self.rows)
+            return np.take(single, self.orders[1][:side], axis=1, mode="clip").reshape(-1, self.rows)  # without checks
 
         products = (permuted @ self._keep(parameter, side, turn).T).reshape(side, design.shape[1], side)
-        return squares(np.moveaxis(products, 1, 0).reshape(design.shape[1], -1), shift.astype(np.float32))
+        return squares(products, shift.astype(np.float32))
 
     def in_the_limit(self, scores: Reals, design: Reals, shift: Reals, *, parameter: int) -> Reals:
         """Like `statistics`, but from normal random numbers with the same covariance as the permuted products."""
@@ -456,15 +456,15 @@ class Permutations:
 
 
 def squares(products: NDArray[Any], shift: NDArray[Any]) -> Reals:
-    """(1 to 3, permutations) Sums of squares of `products` (columns, permutations).
+    """(1 to 3, permutations) Sums of squares of `products` (columns, permutations), or (permutations, columns, others).
 
     First the sum Σ (products + shift)² over the columns of `shift`; if `shift` is not 0, also Σ products²; if there are
     further columns, for fine structure, their sum of squares.
     """
-    own, fine = products[: len(shift)], products[len(shift) :]
+    own, fine = products[..., : len(shift), :], products[..., len(shift) :, :]
     parts = [own + shift[:, None], own] if shift.any() else [own]
-    parts += [fine] if len(fine) else []
-    return np.stack([np.einsum("ij,ij->j", part, part) for part in parts]).astype(np.float64)
+    parts += [fine] if fine.size else []
+    return np.stack([np.einsum("...ij,...ij->...j", part, part).ravel() for part in parts]).astype(np.float64)
 
 
 def _root(columns: Reals) -> Reals:
