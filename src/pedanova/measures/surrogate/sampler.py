@@ -127,11 +127,11 @@ def log_frequencies(arrangement: Arrangement, places: Places) -> dict[int, Reals
     for j in range(arrangement.varying):
         if isinstance(arrangement.space[arrangement.names[j]], Moving):
             continue
-        there = places[:, j] < arrangement.grids[j].cells
         groups = grouped(arrangement.grids[j], places[:, j])
         usual = np.log(np.bincount(groups)[groups])
-        if there.any() and np.ptp(usual[there]) > 0.0:
-            columns[j] = np.where(there, usual, np.nan)
+        usual[places[:, j] >= arrangement.grids[j].cells] = np.nan
+        if np.fmax.reduce(usual) > np.fmin.reduce(usual):
+            columns[j] = usual
     return columns
 
 
@@ -224,9 +224,11 @@ def correlations(columns: Reals) -> tuple[Reals, Reals]:
     `columns` is (columns, rows). For each pair, n is the number of rows in which both columns have a value.
     """
     there = ~np.isnan(columns)
-    values = np.where(there, columns - np.nanmean(columns, axis=1, keepdims=True), 0.0)
+    whole = bool(there.all())  # `np.nanmean` is slow
+    values = columns - (np.mean if whole else np.nanmean)(columns, axis=1, keepdims=True)
+    values = values if whole else np.where(there, values, 0.0)
     together = values @ values.T
-    if there.all():
+    if whole:
         rows, squares = np.full_like(together, columns.shape[1]), np.diagonal(together)[:, None]
     else:
         ones = there.astype(np.float64)
