@@ -205,7 +205,8 @@ def _small_parts(prior: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_], Re
     mass = np.frombuffer(prior)
     parts = quantile_groups(mass, SMALL_PARTS)
     several = np.bincount(parts[mass > 0.0], minlength=SMALL_PARTS) > 1
-    return parts, several, np.bincount(parts, weights=mass, minlength=SMALL_PARTS)
+    expected: Reals = np.bincount(parts, weights=mass, minlength=SMALL_PARTS)
+    return parts, several, expected
 
 
 def uneven(prior: Reals, rows: Reals) -> bool:
