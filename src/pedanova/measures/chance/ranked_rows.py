@@ -71,10 +71,9 @@ class RankedRows:
     @cached_property
     def distinct(self) -> tuple[Indices, Indices, Indices]:
         """The first row of each configuration, the configuration of each row, the number of rows per configuration."""
-        order = np.argsort(self.keys)  # faster than `np.unique`
-        starts = starts_of(self.keys[order])
-        owner = np.empty(len(order), dtype=np.int64)
-        owner[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+        order = np.argsort(self.keys)
+        owner, counts = codes_of(self.keys, order)
+        starts = np.cumsum(counts) - counts
         return np.minimum.reduceat(order, starts), owner, np.add.reduceat(self.weights[order], starts)
 
     def without(self, names: Collection[str]) -> RankedRows:
@@ -203,9 +202,9 @@ def doubled_ranks(codes: Indices, counts: Indices) -> Indices:
 def codes_of(values: NDArray[Any], order: Indices | None = None) -> tuple[Indices, Indices]:
     """The index of each value among the sorted distinct values, and how often each distinct value occurs.
 
-    `order` sorts the values. Integers are assumed to be small, so they are counted instead of sorted.
+    `order` sorts the values. Without it, integers are assumed to be small, so they are counted instead of sorted.
     """
-    if values.dtype.kind == "f":
+    if order is not None or values.dtype.kind == "f":  # faster than `np.unique`
         order = np.argsort(values) if order is None else order
         starts = starts_of(values[order])
         counts, codes = np.diff(starts, append=len(order)), np.empty(len(order), dtype=np.int64)

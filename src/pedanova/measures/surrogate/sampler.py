@@ -17,15 +17,7 @@ from numpy.typing import NDArray
 
 from pedanova.counting.few_rows import Indices
 from pedanova.data.column import Mask
-from pedanova.measures.chance.ranked_rows import (
-    Arrangement,
-    Dependence,
-    Places,
-    RankedRows,
-    codes_of,
-    doubled_ranks,
-    mid_ranks,
-)
+from pedanova.measures.chance.ranked_rows import Arrangement, Dependence, Places, RankedRows, codes_of, mid_ranks
 from pedanova.measures.distributions import normal_quantile
 from pedanova.space.grid import Grid, Reals
 from pedanova.space.parameters import Moving
@@ -60,9 +52,8 @@ class Configurations:
 
 def configurations_of(rows: RankedRows) -> Configurations:
     first, owner, repeats = rows.distinct
-    # Sums of whole numbers are exact, and so equal means are equal numbers.
-    means = np.bincount(owner, weights=doubled_ranks(*codes_of(rows.signed)) * rows.weights) / repeats
-    levels, _ = codes_of(means)
+    # Sums of halves are exact, and so equal means are equal numbers.
+    levels, _ = codes_of(np.bincount(owner, weights=mid_ranks(rows.signed) * rows.weights) / repeats)
     return Configurations(rows.arrangement, rows.places[first], levels, repeats, owner, rows.signed, rows.trials)
 
 

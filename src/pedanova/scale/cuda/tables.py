@@ -153,16 +153,13 @@ class Counter:
         """Start a CUDA kernel that counts the rows of one column and adds them to the table with the index `place`."""
         width, many = column.grid.width, len(rows.codes)
         values, way = DeviceArray.of(column.values), way_to(column)
-        goal = DeviceArray.of(rows.objective) if self.way else None
-        goal_array, goal_stride, goal_word = (
-            (NULL, 1, "float") if goal is None else (goal.array, goal.stride, goal.word)
-        )
+        goal = DeviceArray.of(rows.objective) if self.way else DeviceArray(NULL, 1, dense=True)
         processors, shared = here()
         for_level = width * (4, 6, 20)[self.way] + 16
         together = (shared - way.room - 64) // for_level
         groups = -(-self.levels // together) if together > 0 else MOST_GROUPS + 1
-        dense = values.dense and (goal is None or goal.dense)
-        words = values.word, way.word, "u8" if rows.codes.dtype == np.uint8 else "u16", goal_word
+        dense, code = values.dense and goal.dense, "u8" if rows.codes.dtype == np.uint8 else "u16"
+        words = values.word, way.word, code, goal.word if self.way else "float"
         flags = str(self.way), "true" if dense else "false", str(way.guess), "true" if way.plain else "false"
         if groups > MOST_GROUPS:
             name, room, threads, groups, most = "count_large", 0, HALF, 1, 4 * processors
@@ -176,7 +173,7 @@ class Counter:
         start = self.ends[place]
         given = (
             values.array, np.int64(values.stride), NULL,
-            rows.codes, goal_array, np.int64(goal_stride), np.int64(many), *way.arguments(column),
+            rows.codes, goal.array, np.int64(goal.stride), np.int64(many), *way.arguments(column),
             np.int32(self.levels), np.int32(groups), *self.tail, np.int64(-(-chunk // 4) * 4),
             self.counts[start:], self.sums[self.words * start :],
         )  # fmt: skip
