@@ -122,15 +122,12 @@ def opening_of(call: AnalyzeCall) -> Opening:
             given.append(None if text is None else f"{one.name}={text}")
     if None in given:
         return UNKNOWN
-    python = f"pa.analyze({', '.join(map(str, given))})"
-    if not plain:
-        return Opening(python)
     flat = {one.name: getattr(call, one.name) for one in fields(AnalyzeOptions)}
     for kind in GROUPED:
         if flat[kind] is not None:
             flat |= {one.name: getattr(flat[kind], one.name) for one in fields(flat[kind])}
-    words = as_typed(flat | {"objective": call.objective}, (OBJECTIVE, *TABLE))
-    return Opening(python, shlex.join([str(call.data), *words]))
+    words = as_typed(flat | {"objective": call.objective}, (OBJECTIVE, *TABLE)) if plain else []
+    return Opening(f"pa.analyze({', '.join(map(str, given))})", shlex.join([str(call.data), *words]) if plain else "")
 
 
 def written(value: object) -> str | None:

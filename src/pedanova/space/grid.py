@@ -198,10 +198,7 @@ def crowd(prior: Reals, rows: NDArray[Any]) -> bool:
 
 @lru_cache(maxsize=256)
 def _small_parts(prior: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_], Reals]:
-    """(cells,) The part of each cell; and for each part, whether it has several cells, and what the prior expects.
-
-    The result is cached, because most parameters and all targets have the same prior.
-    """
+    """(cells,) The part of each cell; and for each part, whether it has several cells, and what the prior expects."""
     mass = np.frombuffer(prior)
     parts = quantile_groups(mass, SMALL_PARTS)
     several = np.bincount(parts[mass > 0.0], minlength=SMALL_PARTS) > 1

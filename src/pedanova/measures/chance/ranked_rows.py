@@ -114,10 +114,7 @@ def ranked_rows(space: Space, few: FewRows) -> RankedRows:
 
 
 def arranged(space: Space, cells: Mapping[str, Cells], levels: Indices, counts: Indices) -> Arrangement:
-    """Sort parameters by their values, constant ones last; sort categories by the mean rank of their rows.
-
-    `levels` and `counts` are the result of `codes_of` for the objective.
-    """
+    """Sort parameters by values, constant ones last, and categories by mean rank, given `codes_of` the objective."""
     grids = {name: grid_of(parameter) for name, parameter in space.items()}
     ranks = doubled_ranks(levels, counts)
     orders = {name: order_of(grid, cells[name], ranks) for name, grid in grids.items()}

@@ -22,7 +22,6 @@ WORDS = {  # types of NumPy → C++
 CUDA_IN_DLPACK = (2, 13)  # device types of CUDA and of its managed memory
 THREADS = 512  # threads of a block
 SMALL_TABLE = 1 << 18  # a table with fewer values is copied to main memory
-KEPT = 24 * 1024  # bytes of shared memory of a block that are left for the compiler and the driver
 
 
 @lru_cache(maxsize=1)
