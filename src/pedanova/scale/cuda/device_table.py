@@ -228,7 +228,7 @@ class DeviceTable(Countable):
             chosen = self.chosen or self.choose(LOOKED_AT / len(self.goal))
             few, many = chosen.sample(self, levels)
             while many <= MOST_CHOSEN and few.below >= chosen.limit and chosen.limit < 1.0:
-                chosen = self.choose(4.0 * chosen.limit)
+                chosen = self.choose(2.0 * chosen.limit)
                 few, many = chosen.sample(self, levels)
             self._few, self.chosen = few if many <= MOST_CHOSEN else self._sample_in_slices(levels), None
         return self._few
