@@ -197,13 +197,12 @@ def crowd(prior: Reals, rows: NDArray[Any]) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _small_parts(prior: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_], Reals]:
+def _small_parts(prior: bytes) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[Any]]:
     """(cells,) The part of each cell; and for each part, whether it has several cells, and what the prior expects."""
     mass = np.frombuffer(prior)
     parts = quantile_groups(mass, SMALL_PARTS)
     several = np.bincount(parts[mass > 0.0], minlength=SMALL_PARTS) > 1
-    expected: Reals = np.bincount(parts, weights=mass, minlength=SMALL_PARTS)
-    return parts, several, expected
+    return parts, several, np.bincount(parts, weights=mass, minlength=SMALL_PARTS)
 
 
 def uneven(prior: Reals, rows: Reals) -> bool:
