@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.kernel.selection import distinct
 from pedanova.base.notes import Count, Note, Severity
-from pedanova.data.column import Column, Mask, as_column
+from pedanova.data.column import Column, Mask, as_column, take
 from pedanova.data.column_clues import ID_NAMES
 from pedanova.data.column_values import joint_codes
 from pedanova.data.objectives import Goal, follows, in_condition, rank_correlation
@@ -285,11 +285,16 @@ def without_copies(columns: Mapping[str, Column], objective: object) -> tuple[ND
     rows = max((len(column) for column in columns.values()), default=0)
     if not LEAST_ROWS < rows <= MOST_ROWS or not isinstance(objective, str) or objective not in columns:
         return None
-    if len(np.unique(columns[objective].values)) == rows:
+    scores = columns[objective]
+    if len(np.unique(scores.values)) == rows:
+        return None
+    codes, times = np.unique(scores.values, return_inverse=True, return_counts=True)[1:]
+    tied = np.flatnonzero((times[codes] > 1) | scores.absent())  # no other rows can be copies
+    if len(first_rows(configurations(take(columns, tied).values()))) == len(tied):
         return None
     groups = configurations(columns.values())
     firsts = first_rows(groups)
-    if len(firsts) == rows or len(firsts) < LEAST_ROWS:
+    if len(firsts) < LEAST_ROWS:
         return None
     different = {name: len(np.unique(column.values[firsts])) for name, column in columns.items()}
     times = np.unique(np.bincount(groups))
