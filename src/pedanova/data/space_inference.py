@@ -15,12 +15,14 @@ from pedanova.base.notes import Note
 from pedanova.base.threads import spread
 from pedanova.data.column import PLAIN, Column, Mask, all_finite, in_form, is_gap, take
 from pedanova.data.column_clues import SLIGHT, WEAK, Clue
-from pedanova.data.column_values import LEAST_ROWS, Values, few_distinct, is_mixed, is_word
+from pedanova.data.column_values import LEAST_ROWS, MOST_COMPARED, Values, few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
+from pedanova.data.evidence import likelier
 from pedanova.data.objectives import DONE, Goal, other_objectives
 from pedanova.data.roles import ColumnRole, ColumnRoles, Role, marked, notes_on, roles_of
 from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
+from pedanova.data.understanding import looked_at, objective_clues
 from pedanova.data.vocabulary import words_of
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
@@ -312,7 +314,7 @@ def guessed_roles(
     """Guess the role of each column; for a table in memory, also find parameters that may be results."""
     twins = [goal.twin for goal in goals if goal.twin is not None and goal.twin in names]
     left = [name for name in names if name not in twins]
-    columns, roles = roles_of(left, evidence.columns, [goal.name for goal in goals], table)
+    columns, roles = _roles_beside(left, goals, table, evidence)
     settings = [name for name, role in roles.items() if role.is_setting]
     doubts = (
         doubtful_columns(settings, evidence.table, goals, evidence.keep) if isinstance(evidence, TableColumns) else {}
@@ -324,6 +326,30 @@ def guessed_roles(
         roles |= {name: replace(roles[name], doubt=another) for name in unsure}
     roles |= {name: replace(roles[name], doubt=Clue("result", WEAK, why)) for name, why in doubts.items()}
     return columns, roles | dict.fromkeys(twins, Role("result", "has exactly the same numbers as the objective"))
+
+
+def _roles_beside(
+    names: Sequence[str], goals: Sequence[Goal], table: Sequence[str], evidence: ColumnEvidence
+) -> tuple[Mapping[str, Column], dict[str, Role]]:
+    """The roles of columns are those that the question for the objective shows, whichever result is the answer to it.
+
+    So they are guessed beside the likeliest objective of the table, unless the given one looks like a parameter.
+    """
+    columns, roles = roles_of(names, evidence.columns, [goal.column or goal.name for goal in goals], table)
+    own = goals[0].column if len(goals) == 1 and not marked(names) else None
+    if own is None or not isinstance(evidence, TableColumns) or len(names) > MOST_COMPARED:
+        return columns, roles
+    clues = objective_clues(looked_at(evidence.table))
+    likely = next(iter(likelier("objective", clues)), own)
+    named = likely in names and clues[likely]["role: result"] + clues[likely]["role: cost"] > 0
+    if likely not in roles or (roles[likely].is_setting and not named):
+        return columns, roles
+    others = [name for name in table if name in (own, *names) and name != likely]
+    beside = roles_of(others, evidence.columns, [likely], table)[1]
+    if beside[own].is_setting:
+        return columns, roles
+    result = Role("result", "is likely to be the objective too")
+    return columns, {name: beside.get(name, result if roles[name].is_setting else roles[name]) for name in names}
 
 
 def spoken_for(table: Sequence[str], goals: Iterable[Goal], request: TableOptions) -> list[str]:
