@@ -21,9 +21,11 @@ from pedanova.base.notes import Note
 from pedanova.base.table import Printed, Table
 from pedanova.data.column import Column
 from pedanova.data.column_clues import (
+    BUDGET_NAMES,
     FAIR,
     MARKS,
     PRIOR,
+    SEED_NAMES,
     SLIGHT,
     SURE,
     WEAK,
@@ -55,13 +57,20 @@ from pedanova.data.evidence import UNLIKELY, UNLIKELY_WORDS, clues_on, score
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
+    BLOCK_NAMES,
     BOOKKEEPING,
+    COSTS,
     COUNTED,
     DEVIATIONS,
     MEMORY,
+    NAMES,
+    PROCESSES,
+    RESULTS,
+    UNITS,
     form_of,
     has_head,
     is_setting_name,
+    known_form,
     related,
     state_of,
     stem_of,
@@ -78,6 +87,9 @@ NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
 NO_SETTINGS = DEVIATIONS | {"idx", "id", "index", "hash", "str", "json", "no", "nr"}  # behind `params_`
 MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
 REUSED = 20  # rows for each value of a column that was chosen, though its values are not round
+MEANINGS = RESULTS | COSTS | BEFORE_RESULTS | NAMES | PROCESSES | UNITS["time"] | UNITS["result"]
+ROUNDED = 1e-6  # of a range
+SYMBOL, LEAST_NAMES = 3, 4  # names with more characters are words; the fewest words that show a language
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
 
@@ -371,6 +383,29 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
     return new
 
 
+def _numbered_alike(known: KnownColumns) -> dict[str, Role]:
+    """Find numbers that grow with a seed, an id or the rows, as run = seed + 1 does; they have the same role."""
+    kinds = ("parameter", "seed", "identifier")
+    numbers = {n: one for n, one in known.values.items() if one.kind == "numbers" and known.roles[n].name in kinds}
+    whole = {name: column for name, column in in_every_row(numbers).items() if numbers[name].varies}
+    named = {name for name in whole if is_setting_name(name, number=True)}
+    guides = {name: (known.roles[name], whole[name]) for name in whole if not known.roles[name].is_setting}
+    if any(not numbers[name].rises for name in named):  # the rows are not those of a sweep of one parameter
+        rows = np.arange(max(map(len, whole.values())))
+        guides[""] = Role("identifier", "grows by the same number from row to row, like an id"), rows
+    unsure = [name for name in whole if known.roles[name].is_setting and name not in named]
+    alike = {name: [role for role, guide in guides.values() if _is_linear(guide, whole[name])] for name in unsure}
+    return {name: found[0] for name, found in alike.items() if found}
+
+
+def _is_linear(guide: NDArray[Any], numbers: NDArray[Any]) -> bool:
+    """Whether the numbers are a linear function of the guide's numbers, which have at least three different values."""
+    low, high = guide.argmin(), guide.argmax()
+    rise = float(numbers[high]) - float(numbers[low])
+    line = float(numbers[low]) + (guide - guide[low]) / float(guide[high] - guide[low]) * rise
+    return rise != 0 and len(np.unique(guide)) > 2 and bool(np.abs(line - numbers).max() < ROUNDED * abs(rise))
+
+
 def _repeats(known: KnownColumns) -> dict[str, Role]:
     """Find numbers that differ between repeats of the same configuration; they are results."""
     roles, kinds = known.roles, ("parameter", "identifier", "seed")
@@ -598,7 +633,13 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
 
 
-RULES = (_repeats, _design, _names_of_configurations, _without_evidence)
+def is_known(name: str) -> bool:
+    """Whether a name has a meaning here: that of a parameter, a result, an id or a seed."""
+    bookkeeping = (is_id(name), SEED_NAMES.match(name), BUDGET_NAMES.match(name), BLOCK_NAMES.match(name))
+    return any(bookkeeping) or any(known_form(word) in MEANINGS for word in words_of(name) if len(word) > 1)
+
+
+RULES = (_numbered_alike, _repeats, _design, _names_of_configurations, _without_evidence)
 
 
 def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
@@ -628,7 +669,10 @@ def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
 
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     """Notes: warnings on doubtful parameters, a list of the parameters, and why other columns are left out."""
-    notes = []
+    notes, names = list[Note](), {*roles, objective}
+    if sum(len(name) > SYMBOL for name in names) >= LEAST_NAMES and not any(map(is_known, names)):  # another language
+        words = "no name of a column is understood, so a result, a seed or a dataset may count as a parameter; pass "
+        notes.append(Note("doubt", words, Arg("params"), " with the columns that were set before each trial"))
     for name, role in roles.items():
         if role.doubt is not None:
             what = ARTICLES.get(role.doubt.role, f"a {role.doubt.role}")
