@@ -10,9 +10,18 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Count, Note
 from pedanova.data.column import Column, Mask
-from pedanova.data.objectives import Goal
+from pedanova.data.objectives import GENERAL, Goal, in_condition
 from pedanova.data.row_status import configurations
-from pedanova.data.vocabulary import BLOCK_NAMES, SPLITS, VALIDATION
+from pedanova.data.vocabulary import (
+    BLOCK_NAMES,
+    NAMES,
+    RESULTS,
+    VALIDATION,
+    direction_by_name,
+    last_telling,
+    split_of,
+    words_of,
+)
 from pedanova.errors import Arg, DataError, listed, unknown_name
 from pedanova.space.grid import relative_ranks
 
@@ -21,7 +30,9 @@ LEAST_ROWS = 3  # mean rows of a block, below which its ranks say little
 
 def guess_blocks(columns: Mapping[str, Column], taken: Collection[str]) -> list[str]:
     """The columns whose names mean what was solved, and that have several values in many rows."""
-    named = [name for name in columns if BLOCK_NAMES.fullmatch(name) and name not in taken]
+    general = all((last_telling(name) or ("score",))[0] in GENERAL for name in taken)
+    named = [n for n in columns if BLOCK_NAMES.fullmatch(n) or (general and names_results(n, columns[n]))]
+    named = [name for name in named if name not in taken]
     named = [name for name in named if columns[name].labels is not None or not name.endswith("s")]  # a count
     found = list[str]()
     for name in (name for name in named if not columns[name].is_time and columns[name].values.dtype.kind in "biu"):
@@ -31,11 +42,29 @@ def guess_blocks(columns: Mapping[str, Column], taken: Collection[str]) -> list[
     return found
 
 
+def check_metrics(columns: Mapping[str, Column], blocks: Collection[str]) -> None:
+    """Raise an error if a block says what was measured, and low values are good for some of it, but not for all."""
+    for name in blocks:
+        ways = {str(label): direction_by_name(str(label)) for label in columns[name].labels or ()}
+        if names_results(name, columns[name]) and len(set(ways.values())) > 1:
+            where = Arg("where", shown=f"\"{in_condition(name)} == '{next(iter(ways))}'\"")
+            words = (
+                f"{name} says what was measured ({listed(list(ways), most=3)}), and low values are good for some"
+            )
+            raise DataError(f"{words} but not for all of it; choose one, as with ", where)
+
+
+def names_results(name: str, column: Column) -> bool:
+    """Whether a column says what was measured, such as accuracy or auc; the name of a loss function is a setting."""
+    results = [(last_telling(str(label)) or ("",))[0] in RESULTS for label in column.labels or ()]
+    return len(results) > 1 and all(results) and words_of(name)[-1] not in RESULTS | NAMES | {"objective"}
+
+
 def rows_of_split(columns: Mapping[str, Column], taken: Collection[str]) -> tuple[str, NDArray[np.int64], Note] | None:
     """If the rows are results of one run on several parts of the data: this column, the rows of one part, a note."""
     for name, column in columns.items():
-        words = {str(label): str(label).strip().lower() for label in column.labels or ()}
-        if name in taken or len(words) < 2 or not SPLITS.issuperset(words.values()):
+        words = {str(label): split_of(label) for label in column.labels or ()}
+        if name in taken or len(words) < 2 or None in words.values():
             continue
         times = np.bincount(column.values[~column.absent()], minlength=len(words))
         wanted = [label for label, word in words.items() if word in VALIDATION]

@@ -133,6 +133,16 @@ def recoded(column: Column) -> Column:
     return replace(column, values=table[np.where(column.values < 0, len(labels), column.values)], labels=kept)
 
 
+def trimmed(column: Column) -> Column:
+    """The same column without blanks around its texts; texts that become equal are one label."""
+    texts = [label.strip() if isinstance(label, str) else label for label in column.labels or ()]
+    if texts == list(column.labels or ()):
+        return column
+    labels = list(dict.fromkeys(texts))
+    table = np.array([*map(labels.index, texts), MISSING_CODE], dtype=np.int32)
+    return replace(column, values=table[np.where(column.values < 0, len(texts), column.values)], labels=tuple(labels))
+
+
 def _from_objects(name: str, rows: list[object]) -> Column:
     if set(map(type, rows)) <= {float, type(None)}:  # the most common case, without a loop in Python
         numbers = np.array(rows, dtype=np.float64)

@@ -27,7 +27,6 @@ from pedanova.data.vocabulary import (
     PER_SECOND,
     PROCESSES,
     RESULTS,
-    SPLITS,
     SUMMARIES,
     UNCLEAR,
     UNITS,
@@ -37,6 +36,7 @@ from pedanova.data.vocabulary import (
     known_form,
     last_telling,
     outcome_word,
+    split_of,
     state_of,
     stem_of,
     words_of,
@@ -128,8 +128,8 @@ def by_name(name: str, values: Values) -> Iterator[Clue]:
     words = words_of(name)
     states = set(map(state_of, values.texts)) if STATUS_NAMES.search(name) else set()
     short = sum(len(text.split()) for text in values.texts) <= STATE_WORDS * len(values.texts)  # unlike a remark
-    some_known = STATUS_NAME.fullmatch(name) is not None and short and not states <= {None, "complete"}
-    if states and (None not in states or some_known):
+    some_known = words[-1] in ("state", "status") and short and not states <= {None, "complete"}
+    if states and (None not in states or (STATUS_NAME.fullmatch(name) and some_known)):
         yield Clue("status", SURE, f"contains the states of trials ({', '.join(values.texts[:3])})")
     elif values.kind == "words" and STATUS_NAME.fullmatch(name):
         yield Clue("status", SLIGHT, "has the name of a column of trial states, but its words are not known")
@@ -234,7 +234,7 @@ def by_texts(name: str, values: Values) -> Iterator[Clue]:
         yield Clue("identifier", SURE, f"contains hashes ({texts[0]!r})")
     elif len(states := set(map(state_of, texts))) > 1 and None not in states and any(map(is_state, texts)):
         yield Clue("status", FAIR, f"contains words for how trials ended ({', '.join(texts[:3])})")
-    elif len(texts) > 1 and SPLITS.issuperset(text.strip().lower() for text in texts):
+    elif len(texts) > 1 and None not in map(split_of, texts):
         yield Clue("seed", FAIR, f"contains names of data splits ({', '.join(texts[:3])})")
     if (tells_result(name) or BEFORE_RESULTS.intersection(words_of(name)[:1])) and _kind_of_texts(texts) == "lists":
         yield Clue("result", SURE, "its name is typical of a result, and it contains lists")

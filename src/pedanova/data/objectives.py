@@ -270,7 +270,7 @@ def _readable_rows(column: Column, table: Mapping[str, Column], decimal: str | N
         if not 1 < count <= LEAST_VALUES:
             continue
         parts = [np.flatnonzero(other.values == code) for code in range(count)]
-        if all(as_scores(part_of(column, rows), decimal) is not None for rows in parts if len(rows)):
+        if all(as_numbers(part_of(column, rows), decimal=decimal) is not None for rows in parts if len(rows)):
             most = max(range(count), key=lambda code: len(parts[code]))
             return f"{in_condition(other.name)} == {str((other.labels or ())[most])!r}"
     return None

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
-from pedanova.data.blocks import guess_blocks, rows_of_split
-from pedanova.data.column import Column, as_numbers, take
+from pedanova.data.blocks import check_metrics, guess_blocks, rows_of_split
+from pedanova.data.column import Column, as_numbers, take, trimmed
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
 from pedanova.data.objectives import (
@@ -187,9 +187,9 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
             continue  # a tool's parameter with the value None
         elif not isinstance(space.get(name), Categorical | Ordinal | Switch):
             numbers = as_numbers(column, decimal=decimal)
-            columns[name] = column if numbers is None else numbers[0]
+            columns[name] = trimmed(column) if numbers is None else numbers[0]
             notes += [] if numbers is None else [numbers[1]]
-    return replace(records, columns=columns, notes=(*records.notes, *notes)) if notes else records
+    return replace(records, columns=columns, notes=(*records.notes, *notes))
 
 
 def objectives_of(request: TableOptions) -> list[str]:
@@ -236,6 +236,8 @@ def _plain_table(records: Records, request: TableOptions) -> tuple[Records, Tabl
             records = replace(records, notes=(*records.notes, *unknown_states(left[named])))
     if request.blocks is None and request.space is None and request.objective is not None:
         request = replace(request, blocks=guess_blocks(records.columns, {*taken, *in_conditions}))
+        if request.where is None:
+            check_metrics(records.columns, request.blocks or ())
     return records, replace(request, reading=replace(request.reading, state=state))
 
 
@@ -250,7 +252,7 @@ def _one_split(records: Records, request: TableOptions, taken: set[str]) -> tupl
     return replace(records, notes=(*records.notes, part[2])), request
 
 
-LONG_NAMES = re.compile(r"((hyper)?_?param(eter)?|sweep|swept|variable|factor|knob)(_?name)?", re.IGNORECASE)
+LONG_NAMES = re.compile(r"((hyper)?_?param(eter)?|sweep|swept|variable|factor|knob)(_?(name|type))?", re.IGNORECASE)
 FEW_LABELS = 5  # rows for each label of a text column that is a parameter beside a long table's
 LONG_VALUES = re.compile(r"(.*_)?value", re.IGNORECASE)
 

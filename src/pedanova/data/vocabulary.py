@@ -88,6 +88,7 @@ ONLY_DOWN = _words(
 LOW_FIRST = RESULTS_DOWN | {"rank", "fid"}  # before the word "score", which is then minimised
 
 SPLITS = _words("train training val valid validation test dev holdout eval cv oob split fold epoch step")
+PARTS = SPLITS | {"set", "data", "final"}
 VALIDATION = _words("val valid validation dev cv")
 SUMMARIES = _words(
     "mean avg average median std stddev var min max best final last sum total rate at ratio pct percent epoch k l s ms "
@@ -216,6 +217,12 @@ def words_of(name: str) -> tuple[str, ...]:
 
 RESULTS = RESULTS_UP | RESULTS_DOWN
 _KNOWN = RESULTS | COSTS | ONLY_UP | ONLY_DOWN | SPLITS
+
+
+def split_of(label: object) -> str | None:
+    """The part of the data that a label means, such as "test" for "final_test"; None for other labels."""
+    words = words_of(str(label))
+    return next((word for word in words if word in SPLITS), None) if PARTS.issuperset(words) else None
 
 
 def known_form(word: str) -> str:

@@ -23,7 +23,7 @@ from pedanova.space.parameters import Domain, Space
 from pedanova.space.values import shown
 
 SCORE = "mean_test_"
-UPWARD: Direction = "maximize"  # scores are always maximised
+TIME = "mean_test_time"  # a cost that Surprise measures beside the scores
 PARAM = "param_"
 GRIDS = ("param_grid", "param_distributions")
 OTHER = ("iter", "n_resources", "mean_fit_time", "mean_score_time")
@@ -63,6 +63,7 @@ def read(data: Any) -> Records:
 def _records(results: Mapping[str, Any], source: str, grid: object = None, refit: str | None = None) -> Records:
     cells = {str(name): _listed(str(name), values) for name, values in results.items()}
     scores = [name for name in cells if name.startswith(SCORE)]
+    scores = [name for name in scores if name != TIME] or scores
     rows = len(cells[scores[0]])
     short = next((name for name, values in cells.items() if len(values) != rows), None)
     if short is not None:
@@ -83,11 +84,19 @@ def _records(results: Mapping[str, Any], source: str, grid: object = None, refit
         source=source,
         space=space,
         objectives=tuple(chosen),
-        directions=(UPWARD,) * len(scores),
+        directions=tuple(_direction(cells, name) for name in dict.fromkeys((*chosen, *scores))),
         metrics=tuple(scores),
         where=budget_rule(trials, "iter", step),
     )
     return tabulate(trials, metadata, notes=notes)
+
+
+def _direction(cells: Mapping[str, list[Any]], score: str) -> Direction:
+    """Scores are maximised, unless the ranking shows that they are errors, as those of Surprise are."""
+    ranks = cells.get(score.replace("mean_", "rank_", 1), [])
+    pairs = [tuple(number_or_nan(plain_value(one)) for one in pair) for pair in zip(ranks, cells[score], strict=False)]
+    ordered = sorted(pair for pair in pairs if not any(map(math.isnan, pair)))
+    return "minimize" if ordered and ordered[0][1] < ordered[-1][1] else "maximize"
 
 
 def _listed(name: str, values: Any) -> list[Any]:
