@@ -48,9 +48,7 @@ def check_metrics(columns: Mapping[str, Column], blocks: Collection[str]) -> Non
         ways = {str(label): direction_by_name(str(label)) for label in columns[name].labels or ()}
         if names_results(name, columns[name]) and len(set(ways.values())) > 1:
             where = Arg("where", shown=f"\"{in_condition(name)} == '{next(iter(ways))}'\"")
-            words = (
-                f"{name} says what was measured ({listed(list(ways), most=3)}), and low values are good for some"
-            )
+            words = f"{name} says what was measured ({listed(list(ways), most=3)}), and low values are good for some"
             raise DataError(f"{words} but not for all of it; choose one, as with ", where)
 
 

@@ -12,8 +12,6 @@ from functools import cache
 from importlib.resources import files
 from math import exp
 
-import numpy as np
-
 from pedanova.data.column_values import Values
 from pedanova.data.vocabulary import BLOCK_NAMES, COUNTED_WORDS, has_head, is_setting_name, words_of
 
@@ -42,8 +40,6 @@ def clues_on(
         "typical last word": has_head(name),
         "chosen values": values.looks_chosen,
         "round numbers": numbers and values.are_round,
-        "whole numbers": numbers and not np.any(values.some % 1),
-        "evenly spread": values.looks_drawn(beside=True),
         "few values": values.is_few,
         "words": values.kind == "words",
         "name of a block": BLOCK_NAMES.fullmatch(name) is not None,

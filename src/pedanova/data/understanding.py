@@ -8,7 +8,6 @@ columns, is the probability that everything is right; below `certain_from()` the
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log, prod
@@ -31,7 +30,6 @@ from pedanova.data.objectives import (
     TRAINING,
     ByRows,
     as_scores,
-    in_order,
     likely_objectives,
     other_objectives,
     shown_direction,
@@ -85,8 +83,6 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
     numbers = {name: one for name, one in values.items() if one.kind == "numbers" and one.varies}
     usable = {name: one for name, one in numbers.items() if 2 * len(one.present) >= len(columns[name])}
     first = next((name for name in usable if kinds.get(name) == "result"), None)
-    last = next((name for name in reversed(list(usable)) if kinds.get(name) == "result"), None)
-    endings = Counter(words_of(name)[-2:] for name in usable)
     both = {"precision", "recall"} <= {words_of(name)[-1] for name in usable}
     named_as = {words_of(name) for name in columns}
     costs = [name for name in usable if kinds.get(name) == "cost" or _is_cost(name)]
@@ -120,15 +116,11 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
             "round numbers": one.are_round,
             "whole numbers": not np.any(one.some % 1),
             "missing values": not one.full,
-            "rows sorted by it": in_order(columns[name]),
-            "length of the name": min(len(words), 5) / 5,
             "typical of a parameter": is_setting_name(name, number=True) or has_head(name),
             "combines precision and recall": both and not known.isdisjoint(("f1", "fscore", "fbeta")),
             "combined in another": both and words[-1] in ("precision", "recall"),
             "overall": not known.isdisjoint(("total", "overall", "all")),
-            "one of a family": len(words) > 1 and endings[words[-2:]] > 2,
             "cost beside a result": name in costs and bool(plain),
-            "last result": name == last,
             "only result": plain == {name},
             "count": words[0] in COUNTS or words[-1] in COUNTED_WORDS,
             "rate": not RATES.isdisjoint(words),
