@@ -134,13 +134,10 @@ def recoded(column: Column) -> Column:
 
 
 def trimmed(column: Column) -> Column:
-    """The same column without blanks around its texts; texts that become equal are one label."""
-    texts = [label.strip() if isinstance(label, str) else label for label in column.labels or ()]
-    if texts == list(column.labels or ()):
+    """The same column without blanks around its texts."""
+    if all(not isinstance(label, str) or label == label.strip() for label in column.labels or ()):
         return column
-    labels = list(dict.fromkeys(texts))
-    table = np.array([*map(labels.index, texts), MISSING_CODE], dtype=np.int32)
-    return replace(column, values=table[np.where(column.values < 0, len(texts), column.values)], labels=tuple(labels))
+    return as_column(column.name, [one.strip() if isinstance(one, str) else one for one in values_in(column)])
 
 
 def _from_objects(name: str, rows: list[object]) -> Column:

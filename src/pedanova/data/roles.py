@@ -88,7 +88,6 @@ NO_SETTINGS = DEVIATIONS | {"idx", "id", "index", "hash", "str", "json", "no", "
 MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
 REUSED = 20  # rows for each value of a column that was chosen, though its values are not round
 MEANINGS = RESULTS | COSTS | BEFORE_RESULTS | NAMES | PROCESSES | UNITS["time"] | UNITS["result"]
-ROUNDED = 1e-6  # of a range
 SYMBOL, LEAST_NAMES = 3, 4  # names with more characters are words; the fewest words that show a language
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
@@ -384,13 +383,13 @@ def _names_of_configurations(known: KnownColumns) -> dict[str, Role]:
 
 
 def _numbered_alike(known: KnownColumns) -> dict[str, Role]:
-    """Find numbers that grow with a seed, an id or the rows, as run = seed + 1 does; they have the same role."""
+    """Find whole numbers that grow with a seed, an id or the rows, as run = seed + 1 does; they have the same role."""
     kinds = ("parameter", "seed", "identifier")
-    numbers = {n: one for n, one in known.values.items() if one.kind == "numbers" and known.roles[n].name in kinds}
-    whole = {name: column for name, column in in_every_row(numbers).items() if numbers[name].varies}
+    counts = {name: one for name, one in known.values.items() if one.whole and known.roles[name].name in kinds}
+    whole = {name: column for name, column in in_every_row(counts).items() if counts[name].varies}
     named = {name for name in whole if is_setting_name(name, number=True)}
     guides = {name: (known.roles[name], whole[name]) for name in whole if not known.roles[name].is_setting}
-    if any(not numbers[name].rises for name in named):  # the rows are not those of a sweep of one parameter
+    if any(not counts[name].rises for name in named):  # the rows are not those of a sweep of one parameter
         rows = np.arange(max(map(len, whole.values())))
         guides[""] = Role("identifier", "grows by the same number from row to row, like an id"), rows
     unsure = [name for name in whole if known.roles[name].is_setting and name not in named]
@@ -398,12 +397,11 @@ def _numbered_alike(known: KnownColumns) -> dict[str, Role]:
     return {name: found[0] for name, found in alike.items() if found}
 
 
-def _is_linear(guide: NDArray[Any], numbers: NDArray[Any]) -> bool:
+def _is_linear(guide: NDArray[Any], counts: NDArray[Any]) -> bool:
     """Whether the numbers are a linear function of the guide's numbers, which have at least three different values."""
-    low, high = guide.argmin(), guide.argmax()
-    rise = float(numbers[high]) - float(numbers[low])
-    line = float(numbers[low]) + (guide - guide[low]) / float(guide[high] - guide[low]) * rise
-    return rise != 0 and len(np.unique(guide)) > 2 and bool(np.abs(line - numbers).max() < ROUNDED * abs(rise))
+    ordered = np.unique(np.stack([guide, counts]).astype(np.float64), axis=1)
+    steps = np.diff(ordered[1]) / np.diff(ordered[0]) if len(np.unique(guide)) == ordered.shape[1] > 2 else np.zeros(1)
+    return bool(steps[0] != 0 and np.all(steps == steps[0]))
 
 
 def _repeats(known: KnownColumns) -> dict[str, Role]:

@@ -83,6 +83,7 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
     numbers = {name: one for name, one in values.items() if one.kind == "numbers" and one.varies}
     usable = {name: one for name, one in numbers.items() if 2 * len(one.present) >= len(columns[name])}
     first = next((name for name in usable if kinds.get(name) == "result"), None)
+    last = next((name for name in reversed(list(usable)) if kinds.get(name) == "result"), None)
     both = {"precision", "recall"} <= {words_of(name)[-1] for name in usable}
     named_as = {words_of(name) for name in columns}
     costs = [name for name in usable if kinds.get(name) == "cost" or _is_cost(name)]
@@ -121,6 +122,7 @@ def objective_clues(columns: Mapping[str, Column]) -> dict[str, dict[str, float]
             "combined in another": both and words[-1] in ("precision", "recall"),
             "overall": not known.isdisjoint(("total", "overall", "all")),
             "cost beside a result": name in costs and bool(plain),
+            "last result": name == last,
             "only result": plain == {name},
             "count": words[0] in COUNTS or words[-1] in COUNTED_WORDS,
             "rate": not RATES.isdisjoint(words),
