@@ -59,6 +59,7 @@ from pedanova.errors import Arg, Word, listed
 SOME_ROWS = 1_000  # rows that are looked at
 ODD = 0.3  # most of the cells of an objective that may have to be mended
 OTHER = 0.05  # the least probability of a column that is proposed as the objective
+NOTHING = 0.5  # the least probability that no column is a result, from which none is proposed
 LEAST_CERTAINTY = 0.01  # below it, a score says no more
 ROLE_CLUES = ("all certain", "least certain", "none doubtful", "none untypical", "usual")
 TRADED = {"recall", "gap"}  # results that are often one side of a trade-off
@@ -171,7 +172,7 @@ def guess_objective(
     """
     some = looked_at(columns)
     chances = likelier("objective", objective_clues(some))
-    if not chances:
+    if not chances or (not sure and 1 - sum(chances.values()) > NOTHING):
         return None
     name, *others = (one for one, chance in chances.items() if chance >= min(OTHER, max(chances.values())))
     directions = {one: shown_direction(one, some, by_rows=by_rows) for one in (name, *others)}
@@ -186,7 +187,8 @@ def guess_objective(
     else:
         words = f"{name} is used as the objective (it and all roles are right with {percent(right)} probability); pass "
         note = Note("objective", words, Arg("objective", shown="NAME"), f" for another{besides}", severity="guess")
-    named = score("right objective", clues["objective"]) >= weights()["answer"]["line from"]
+    trained = not TRAINING.isdisjoint(words_of(name))  # it says little about new data
+    named = not trained and score("right objective", clues["objective"]) >= weights()["answer"]["line from"]
     return ObjectiveGuess(name, note, tuple(others), sure or right >= certain_from(), named, directions)
 
 
