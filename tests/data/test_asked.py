@@ -8,6 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pedanova as pa
@@ -61,3 +62,31 @@ def test_the_answer_has_the_parameters_of_the_question(table: dict[str, Any], tm
     assert set(a.space) == listed_in(question, "parameters") | listed_in(question, "unsure")
     assert name not in a.space
     assert listed_in(question, "blocks") == {n for n in table["columns"] if f"within {n}" in a.objective}
+
+
+def test_the_groups_are_the_same_whichever_result_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    names = "total_cost", "accuracy_small", "accuracy_large", "runtime", "best_size"
+    table = {"lr": rng.choice([0.1, 0.2, 0.4], 60), "depth": rng.choice([2, 4, 8], 60)}
+    table |= {name: rng.normal(size=60).round(4) for name in names}
+    with pytest.raises(QueryError) as refused:
+        pa.analyze(table)
+    asked = str(refused.value)
+    for name in listed_in(asked, "results"):
+        space = set(pa.analyze(table, name, direction="minimize").space)
+        assert space == (listed_in(asked, "parameters") | listed_in(asked, "unsure")) - {name}
+
+
+def test_no_result_is_proposed_where_no_column_looks_like_one() -> None:
+    rng = np.random.default_rng(0)
+    table = {"dropout": rng.choice([0.1, 0.2, 0.4], 60), "depth": rng.choice([2, 4, 8], 60)}
+    with pytest.raises(QueryError, match="objective= is missing; name one of the columns: dropout, depth"):
+        pa.analyze(table)
+
+
+def test_a_line_names_no_training_result() -> None:
+    rng = np.random.default_rng(0)
+    table = {"scaler_type": rng.choice(["none", "standard"], 60), "tau": rng.choice([1, 5, 20], 60)}
+    table |= {name: rng.random(60) for name in ("train_nll_final", "eval_nll_learned", "eval_nll_baseline")}
+    with pytest.raises(QueryError, match=r"data, NAME\) with one of the results"):
+        pa.analyze(table)

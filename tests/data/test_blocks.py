@@ -103,3 +103,14 @@ def test_validation_and_test_rows_of_one_run_are_one_trial() -> None:
     assert (len(a), list(a.space)) == (ROWS, ["city", "lr", "depth"])
     assert any("are other parts of the data than val (part)" in note for note in a.notes)
     assert len(pa.analyze(rows, "loss", where="part == 'test'")) == ROWS
+
+
+def test_what_was_measured_is_a_block() -> None:
+    measured = {"lr": [0.1, 0.2, 0.3] * 20, "metric": ["accuracy", "f1"] * 30, "score": np.arange(60) * 7 % 60 / 60}
+    assert pa.analyze(measured, "score").objective == "rank of score within metric"
+    mixed = measured | {"metric": ["accuracy", "rmse"] * 30}
+    with pytest.raises(DataError, match=r"low values are good for some .* pass|where=\"metric == 'accuracy'\""):
+        pa.analyze(mixed, "score")
+    assert len(pa.analyze(mixed, "score", where="metric == 'rmse'", direction="min")) == 30
+    losses = {"lr": [0.1, 0.2, 0.3] * 20, "loss": ["mse", "mae"] * 30, "score": np.arange(60) * 7 % 60 / 60}
+    assert "loss" in pa.analyze(losses, "score").space

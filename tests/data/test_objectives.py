@@ -77,3 +77,10 @@ def test_roles_name_what_the_first_lines_name() -> None:
     names = {note.subject for note in pa.analyze({**crashed, "y": Y}, "y").notes if (note.kind, note.severity) == DOUBT}
     perhaps = {row.column for row in roles_in({**crashed, "y": Y}, request_of("y")).rows if "perhaps" in row.why}
     assert perhaps == names
+
+
+def test_a_condition_is_advised_only_where_it_separates_forms() -> None:
+    scores = [f"{i / 70:.3f}" if i % 12 else f"see log {i}" for i in range(60)]
+    with pytest.raises(DataError) as refused:
+        pa.analyze({"x": X[:60], "verdict": [f"note {i % 5}" for i in range(60)], "y": scores}, "y")
+    assert "where" not in str(refused.value)

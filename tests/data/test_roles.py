@@ -23,6 +23,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+SEEDS = np.arange(ROWS) % 5
 START = RNG.bit_generator.state
 
 
@@ -876,3 +877,26 @@ def test_excluded_columns_still_show_what_the_others_are() -> None:
     table |= {"seen": rng.random(60), "loss": rng.random(60)}
     assert set(pa.analyze(table, "loss").space) == {"depth", "kind"}
     assert set(pa.analyze(table, "loss", exclude=["kind"]).space) == {"depth"}
+
+
+@pytest.mark.parametrize(("name", "values"), [("lauf", SEEDS + 1), ("code", 100 + 3 * np.arange(60))])
+def test_what_grows_with_a_seed_or_the_rows_is_no_parameter(name: str, values: Any) -> None:
+    table = {name: values, "seed": SEEDS, **SETTINGS, "loss": RNG.random(60)}
+    assert list(pa.analyze(table, "loss").space) == list(SETTINGS)
+
+
+def test_a_remark_is_no_state() -> None:
+    remarks = ["good", "too slow but ok", "failed to improve", "keep this", "failed"] * 12
+    assert status_column({"verdict": as_column("verdict", remarks)}) is None
+
+
+def test_a_table_of_unknown_words_is_announced() -> None:
+    table = {"zuko": RNG.choice([1, 2, 3], 60), "lanvo": RNG.random(60), "terba": RNG.random(60)}
+    (note,) = (note for note in pa.analyze({**table, "filni": RNG.random(60)}, "filni").notes if "understood" in note)
+    assert (note.severity, "params=" in note) == ("warning", True)
+    assert not any("understood" in note for note in pa.analyze({**table, "loss": RNG.random(60)}, "loss").notes)
+
+
+def test_blanks_around_texts_do_not_count() -> None:
+    table = {"lr": RNG.choice([0.1, 0.2], 60), "opt": [" adam", "sgd ", "adam"] * 20, "loss": RNG.random(60)}
+    assert pa.analyze(table, "loss").space["opt"] == pa.Categorical(("adam", "sgd"))

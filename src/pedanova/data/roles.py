@@ -57,20 +57,14 @@ from pedanova.data.evidence import UNLIKELY, UNLIKELY_WORDS, clues_on, score
 from pedanova.data.vocabulary import (
     AMBIGUOUS,
     BEFORE_RESULTS,
-    BLOCK_NAMES,
     BOOKKEEPING,
-    COSTS,
     COUNTED,
     DEVIATIONS,
     MEMORY,
-    NAMES,
-    PROCESSES,
-    RESULTS,
-    UNITS,
     form_of,
     has_head,
+    has_meaning,
     is_setting_name,
-    known_form,
     related,
     state_of,
     stem_of,
@@ -87,7 +81,6 @@ NAME_IT = ("; to keep it, name all parameters in ", Arg("params"))
 NO_SETTINGS = DEVIATIONS | {"idx", "id", "index", "hash", "str", "json", "no", "nr"}  # behind `params_`
 MOST_LEVELS = 3  # different values of a column that was chosen if it stands among others with few values
 REUSED = 20  # rows for each value of a column that was chosen, though its values are not round
-MEANINGS = RESULTS | COSTS | BEFORE_RESULTS | NAMES | PROCESSES | UNITS["time"] | UNITS["result"]
 SYMBOL, LEAST_NAMES = 3, 4  # names with more characters are words; the fewest words that show a language
 MOST_GRID = 10_000  # rows of a table in which a grid is searched
 
@@ -631,12 +624,6 @@ def _together(known: KnownColumns, names: Collection[str]) -> dict[str, list[str
     return moving_together(numbers, names) if names and len(numbers) <= MOST_COMPARED else {}
 
 
-def is_known(name: str) -> bool:
-    """Whether a name has a meaning here: that of a parameter, a result, an id or a seed."""
-    bookkeeping = (is_id(name), SEED_NAMES.match(name), BUDGET_NAMES.match(name), BLOCK_NAMES.match(name))
-    return any(bookkeeping) or any(known_form(word) in MEANINGS for word in words_of(name) if len(word) > 1)
-
-
 RULES = (_numbered_alike, _repeats, _design, _names_of_configurations, _without_evidence)
 
 
@@ -668,7 +655,9 @@ def outcomes(columns: Mapping[str, Column]) -> dict[str, Outcome]:
 def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     """Notes: warnings on doubtful parameters, a list of the parameters, and why other columns are left out."""
     notes, names = list[Note](), {*roles, objective}
-    if sum(len(name) > SYMBOL for name in names) >= LEAST_NAMES and not any(map(is_known, names)):  # another language
+    if sum(len(name) > SYMBOL for name in names) >= LEAST_NAMES and not any(
+        has_meaning(n) or is_id(n) or SEED_NAMES.match(n) or BUDGET_NAMES.match(n) for n in names
+    ):  # another language
         words = "no name of a column is understood, so a result, a seed or a dataset may count as a parameter; pass "
         notes.append(Note("doubt", words, Arg("params"), " with the columns that were set before each trial"))
     for name, role in roles.items():

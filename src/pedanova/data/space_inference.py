@@ -23,7 +23,7 @@ from pedanova.data.roles import ColumnRole, ColumnRoles, Role, marked, notes_on,
 from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
 from pedanova.data.understanding import looked_at, objective_clues
-from pedanova.data.vocabulary import words_of
+from pedanova.data.vocabulary import direction_by_name, words_of
 from pedanova.errors import Arg, DataError, QueryError, SpaceError, Word, listed, unknown_name
 from pedanova.space.grid import MAX_CELLS, grid_of
 from pedanova.space.parameters import Categorical, Float, Int, Ordinal, Parameter, Space, Switch, as_space
@@ -341,7 +341,9 @@ def _roles_beside(
         return columns, roles
     clues = objective_clues(looked_at(evidence.table))
     likely = next(iter(likelier("objective", clues)), own)
-    named = likely in names and clues[likely]["role: result"] + clues[likely]["role: cost"] > 0
+    named = likely in clues and (
+        direction_by_name(likely) is not None or any(clues[likely][f"role: {one}"] for one in ("result", "cost"))
+    )
     if likely not in roles or (roles[likely].is_setting and not named):
         return columns, roles
     others = [name for name in table if name in (own, *names) and name != likely]

@@ -189,7 +189,9 @@ def guess_objective(
         note = Note("objective", words, Arg("objective", shown="NAME"), f" for another{besides}", severity="guess")
     trained = not TRAINING.isdisjoint(words_of(name))  # it says little about new data
     named = not trained and score("right objective", clues["objective"]) >= weights()["answer"]["line from"]
-    return ObjectiveGuess(name, note, tuple(others), sure or right >= certain_from(), named, directions)
+    return ObjectiveGuess(
+        name, note, tuple(others), sure or (not trained and right >= certain_from()), named, directions
+    )
 
 
 def certain_from() -> float:

@@ -296,6 +296,13 @@ def stem_of(name: str) -> tuple[str, ...]:
     return words[:-1] if words and words[-1].rstrip("0123456789") in DEVIATIONS | {"best", "worst"} else words
 
 
+def has_meaning(name: str) -> bool:
+    """Whether some word of a name is known as that of a parameter, of a result or of what was solved."""
+    known = RESULTS | COSTS | BEFORE_RESULTS | NAMES | PROCESSES | UNITS["time"] | UNITS["result"]
+    words = (known_form(word) for word in words_of(name) if len(word) > 1)
+    return BLOCK_NAMES.match(name) is not None or not known.isdisjoint(words)
+
+
 def form_of(name: str) -> str:
     """What similar names have in common: S1 and S2 -> "s", block_x -> "block", num_cooks -> "num_"."""
     return re.sub(r"^((n|num|max|min)_).+|\d+|[_ ][a-z]$", r"\1", name.lower())

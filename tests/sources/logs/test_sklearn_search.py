@@ -263,3 +263,9 @@ def test_an_empty_cell_of_an_inactive_parameter_stays_empty() -> None:
         "mean_test_score": [i / 40 for i in range(18)],
     }
     assert cells(read_records(table), "drop") == table["param_drop"]
+
+
+def test_errors_of_surprise_are_minimised() -> None:
+    table = {"param_n": [1, 2, 3, 4], "mean_test_rmse": [0.9, 0.7, 0.8, 1.1], "rank_test_rmse": [3, 1, 2, 4]}
+    metadata = read_records(pd.DataFrame(table | {"mean_test_time": [0.1, 0.2, 0.3, 0.4]})).metadata
+    assert (metadata.objectives, metadata.directions) == (("mean_test_rmse",), ("minimize",))
