@@ -658,8 +658,8 @@ def notes_on(roles: Mapping[str, Role], objective: str) -> list[Note]:
     if sum(len(name) > SYMBOL for name in names) >= LEAST_NAMES and not any(
         has_meaning(n) or is_id(n) or SEED_NAMES.match(n) or BUDGET_NAMES.match(n) for n in names
     ):  # another language
-        words = "no name of a column is understood, so a result, a seed or a dataset may count as a parameter; pass "
-        notes.append(Note("doubt", words, Arg("params"), " with the columns that were set before each trial"))
+        unknown = "no name of a column is understood, so a result, a seed or a dataset may count as a parameter; pass "
+        notes.append(Note("doubt", unknown, Arg("params"), " with the columns that were set before each trial"))
     for name, role in roles.items():
         if role.doubt is not None:
             what = ARTICLES.get(role.doubt.role, f"a {role.doubt.role}")
