@@ -25,6 +25,7 @@ from pedanova.data.vocabulary import (
 from pedanova.errors import Arg, DataError, listed, unknown_name
 from pedanova.space.grid import relative_ranks
 
+MOST_PARTS = 50  # names of parts of the data, or of what was measured
 LEAST_ROWS = 3  # mean rows of a block, below which its ranks say little
 
 
@@ -54,15 +55,17 @@ def check_metrics(columns: Mapping[str, Column], blocks: Collection[str]) -> Non
 
 def names_results(name: str, column: Column) -> bool:
     """Whether a column says what was measured, such as accuracy or auc; the name of a loss function is a setting."""
-    results = [(last_telling(str(label)) or ("",))[0] in RESULTS for label in column.labels or ()]
-    return len(results) > 1 and all(results) and words_of(name)[-1] not in RESULTS | NAMES | {"objective"}
+    labels = column.labels or ()
+    few = 1 < len(labels) <= MOST_PARTS and words_of(name)[-1] not in RESULTS | NAMES | {"objective"}
+    return few and all((last_telling(str(label)) or ("",))[0] in RESULTS for label in labels)
 
 
 def rows_of_split(columns: Mapping[str, Column], taken: Collection[str]) -> tuple[str, NDArray[np.int64], Note] | None:
     """If the rows are results of one run on several parts of the data: this column, the rows of one part, a note."""
     for name, column in columns.items():
-        words = {str(label): split_of(label) for label in column.labels or ()}
-        if name in taken or len(words) < 2 or None in words.values():
+        labels = column.labels or ()
+        words = {str(label): split_of(label) for label in labels[: MOST_PARTS + 1]}
+        if name in taken or not 1 < len(labels) <= MOST_PARTS or None in words.values():
             continue
         times = np.bincount(column.values[~column.absent()], minlength=len(words))
         wanted = [label for label, word in words.items() if word in VALIDATION]

@@ -18,7 +18,7 @@ from pedanova.data.column_clues import SLIGHT, WEAK, Clue
 from pedanova.data.column_values import LEAST_ROWS, MOST_COMPARED, Values, few_distinct, is_mixed, is_word
 from pedanova.data.conditions import Presence, may_decide, with_conditions
 from pedanova.data.evidence import likelier
-from pedanova.data.objectives import DONE, Goal, other_objectives
+from pedanova.data.objectives import DONE, MOST_ROWS, Goal, other_objectives
 from pedanova.data.roles import ColumnRole, ColumnRoles, Role, marked, notes_on, roles_of
 from pedanova.data.row_status import doubtful_columns
 from pedanova.data.table_options import TableOptions
@@ -338,6 +338,8 @@ def _roles_beside(
     columns, roles = roles_of(names, evidence.columns, [goal.column or goal.name for goal in goals], table)
     own = goals[0].column if len(goals) == 1 and not marked(names) else None
     if own is None or not isinstance(evidence, TableColumns) or len(names) > MOST_COMPARED:
+        return columns, roles
+    if len(evidence.table[own]) > MOST_ROWS:
         return columns, roles
     clues = objective_clues(looked_at(evidence.table))
     likely = next(iter(likelier("objective", clues)), own)

@@ -32,6 +32,7 @@ from pedanova.data.objectives import (
     as_scores,
     likely_objectives,
     other_objectives,
+    part_of,
     shown_direction,
 )
 from pedanova.data.regions import Direction
@@ -71,7 +72,10 @@ def looked_at(columns: Mapping[str, Column]) -> dict[str, Column]:
     rows = max(map(len, columns.values()), default=0)
     some = dict(columns)
     if rows > SOME_ROWS:
-        some = dict(take(columns, np.linspace(0, rows - 1, SOME_ROWS).astype(np.int64)))
+        spread = np.linspace(0, rows - 1, SOME_ROWS).astype(np.int64)
+        texts = {name: part_of(one, spread) for name, one in columns.items() if len(one.labels or ()) > SOME_ROWS}
+        some = {**take({name: one for name, one in columns.items() if name not in texts}, spread), **texts}
+        some = {name: some[name] for name in columns}
     read = {name: as_scores(column, most_strange=ODD) for name, column in some.items() if column.labels is not None}
     return some | {name: numbers[0] for name, numbers in read.items() if numbers is not None}
 
