@@ -895,8 +895,3 @@ def test_a_table_of_unknown_words_is_announced() -> None:
     (note,) = (note for note in pa.analyze({**table, "filni": RNG.random(60)}, "filni").notes if "understood" in note)
     assert (note.severity, "params=" in note) == ("warning", True)
     assert not any("understood" in note for note in pa.analyze({**table, "loss": RNG.random(60)}, "loss").notes)
-
-
-def test_blanks_around_texts_do_not_count() -> None:
-    table = {"lr": RNG.choice([0.1, 0.2], 60), "opt": [" adam", "sgd ", "adam"] * 20, "loss": RNG.random(60)}
-    assert pa.analyze(table, "loss").space["opt"] == pa.Categorical(("adam", "sgd"))

@@ -133,13 +133,6 @@ def recoded(column: Column) -> Column:
     return replace(column, values=table[np.where(column.values < 0, len(labels), column.values)], labels=kept)
 
 
-def trimmed(column: Column) -> Column:
-    """The same column without blanks around its texts."""
-    if all(not isinstance(label, str) or label == label.strip() for label in column.labels or ()):
-        return column
-    return as_column(column.name, [one.strip() if isinstance(one, str) else one for one in values_in(column)])
-
-
 def _from_objects(name: str, rows: list[object]) -> Column:
     if set(map(type, rows)) <= {float, type(None)}:  # the most common case, without a loop in Python
         numbers = np.array(rows, dtype=np.float64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pedanova.base.notes import Note
 from pedanova.data.blocks import check_metrics, guess_blocks, rows_of_split
-from pedanova.data.column import Column, as_numbers, take, trimmed
+from pedanova.data.column import Column, as_numbers, take
 from pedanova.data.column_values import is_word
 from pedanova.data.conditions import as_reals
 from pedanova.data.objectives import (
@@ -187,7 +187,7 @@ def _with_numbers(records: Records, request: TableOptions) -> Records:
             continue  # a tool's parameter with the value None
         elif not isinstance(space.get(name), Categorical | Ordinal | Switch):
             numbers = as_numbers(column, decimal=decimal)
-            columns[name] = trimmed(column) if numbers is None else numbers[0]
+            columns[name] = column if numbers is None else numbers[0]
             notes += [] if numbers is None else [numbers[1]]
     return replace(records, columns=columns, notes=(*records.notes, *notes))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from pedanova.data.options import check_choice
 from pedanova.data.regions import rows_in_box
 from pedanova.errors import Arg, PedanovaError, QueryError, unknown_name
 from pedanova.measures.advice.configurations import Rules, cell_values
-from pedanova.measures.advice.gains import DRAWS, Gains, Limit, Tuning, find_gains
+from pedanova.measures.advice.gains import DRAWS, Gain, Gains, Limit, Tuning, find_gains
 from pedanova.measures.advice.needed import (
     FURTHER,
     Needed,
@@ -113,13 +113,9 @@ def gains_of(
             f"gains need a model, and {len(model.rows)} rows are too few; at least {FEWEST_ROWS} are needed"
         )
     known = known_objective(model, seed, "gains")
+    kept = {} if whole and chosen.around is None else cells_kept(model, part, region)
     signs = {one.name: one.sign for one in data.observed().goals}
     lowered = {name: signs[name] * end for name, end in limits.items()}  # lower is better
-    demands: list[Success | Limit] = [
-        Limit(known_objective(models[name], seed, f"gains at a level of {name}"), end, seed)
-        for name, end in lowered.items()
-    ]
-    kept = {} if whole and chosen.around is None else cells_kept(model, part, region)
     best_row = best_row_within(part, own, lowered)
     if best_row is None:
         raise QueryError(Arg("limit", limit), " is met by no trial; choose a wider limit")
@@ -130,14 +126,14 @@ def gains_of(
         notes.append(Note("answer", "the default values come from the tool's configuration space"))
     start = rules.best() if default is None else rules.given(default)
     check_inside(rules, start, kept)
-    success = success_of(data)
     notes += failure_notes(data)
-    tuning = Tuning(rules, known, start, kept, seed, (*demands, *([] if success is None else [success])))
+    demands = [
+        Limit(known_objective(models[name], seed, f"gains at a level of {name}"), end, seed)
+        for name, end in lowered.items()
+    ]
+    tuning = Tuning(rules, known, start, kept, seed, (*demands, *filter(None, [success_of(data)])))
     answer = find_gains(tuning, candidates_of(part, rules, seed), rules.best(), spread_of(part))
-    gains = {row.name: row for row in answer.rows}
-    for copy, original in model.dependence.copies.items():
-        gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
-        notes.append(Note("answer", f"changes together with {original}, so both get the same gain", subject=copy))
+    gains = gains_with_copies(answer.rows, model.dependence.copies, notes)
     steps = tuple(replace(step, objective=goal.sign * step.objective) for step in answer.path.rows)
     was_run = bool((np.stack([model.few.cells[name] for name in rules.names], axis=1) == start).all(axis=1).any())
     if not was_run:
@@ -146,11 +142,9 @@ def gains_of(
     values = exact_values(rules, start, own_values if default is None else default)
     is_start, is_run = (np.array_equal(answer.best, one) for one in (start, rules.best()))
     best = values if is_start else exact_values(rules, answer.best, own_values if is_run else {})
-    gains = {name: replace(row, default=values[name]) for name, row in gains.items()}
-    order = {name: j for j, name in enumerate(rules.names)}
-    rows = sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high, order[gain.name]))
+    gains = {name: replace(gains[name], default=values[name]) for name in rules.names}
     return Gains(
-        rows=tuple(rows),
+        rows=tuple(sorted(gains.values(), key=lambda gain: (-gain.gain, -gain.high))),
         total=answer.total,
         path=replace(answer.path, rows=steps),
         default=values,
@@ -187,6 +181,15 @@ def best_of(data: TrialData, seed: int) -> Settings:
         return tuning.best_of(tuning.likely(candidates_of(part, rules, seed))[1], rules.best())
 
     return RESULTS.get(part, ("best", seed, success is None), make)
+
+
+def gains_with_copies(rows: Iterable[Gain], copies: Mapping[str, str], notes: list[Note]) -> dict[str, Gain]:
+    """The gains by name; a copy gets the gain of its original, and `notes` say so."""
+    gains = {row.name: row for row in rows}
+    for copy, original in copies.items():
+        gains[copy] = replace(gains[original], name=copy, default=gains[copy].default, best=gains[copy].best)
+        notes.append(Note("answer", f"changes together with {original}, so both get the same gain", subject=copy))
+    return gains
 
 
 def best_row_within(part: RowModel, own: Mapping[str, RowModel], limits: Mapping[str, float]) -> int | None:
