@@ -120,10 +120,7 @@ def gains_of(
     if best_row is None:
         raise QueryError(Arg("limit", limit), " is met by no trial; choose a wider limit")
     rules = Rules(model.space, part.few.cells, best_row)
-    source = "your best trial" if default is None else ""
-    if default is None and inner.observed().default and not limits:
-        default, source = known_values(rules, inner.observed().default), "the tool's own default"
-        notes.append(Note("answer", "the default values come from the tool's configuration space"))
+    default, source = default_of(rules, default, {} if limits else inner.observed().default, notes)
     start = rules.best() if default is None else rules.given(default)
     check_inside(rules, start, kept)
     notes += failure_notes(data)
@@ -181,6 +178,16 @@ def best_of(data: TrialData, seed: int) -> Settings:
         return tuning.best_of(tuning.likely(candidates_of(part, rules, seed))[1], rules.best())
 
     return RESULTS.get(part, ("best", seed, success is None), make)
+
+
+def default_of(
+    rules: Rules, default: Mapping[str, object] | None, of_tool: Mapping[str, Any], notes: list[Note]
+) -> tuple[Mapping[str, object] | None, str]:
+    """The given default, or that of the tool, if there is one; and what the gains are compared with, in words."""
+    if default is not None or not of_tool:
+        return default, "your best trial" if default is None else ""
+    notes.append(Note("answer", "the default values come from the tool's configuration space"))
+    return known_values(rules, of_tool), "the tool's own default"
 
 
 def gains_with_copies(rows: Iterable[Gain], copies: Mapping[str, str], notes: list[Note]) -> dict[str, Gain]:
