@@ -324,4 +324,7 @@ def test_gains_far_beyond_the_best_values_are_hardly_believed_after_an_adaptive_
     few = FewRows({}, {}, np.linspace(1.0, 2.0, 50), np.arange(50), None)
     limit = further_gain(few, adaptive=True)
     near, far = 1.0 - limit, 1.0 - 200.0 * limit
-    assert belief_in(np.array([[near, far]]), limit, few).tolist() == pytest.approx([1.0, 0.01])
+    assert belief_in(np.array([[near, far]]), few).tolist() == pytest.approx([1.0, 0.01])
+    repeated = few.take(np.r_[np.zeros(40, dtype=np.int64), np.arange(50)])
+    assert further_gain(repeated, adaptive=True) == 0.0
+    assert belief_in(np.array([[near, far]]), repeated).tolist() == pytest.approx([1.0, 0.01])

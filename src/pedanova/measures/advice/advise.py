@@ -352,7 +352,7 @@ def next_trials_of(data: TrialData, number: object, goal: str, within: object, s
     results = objectives.results_of(candidates[places], seed)
     predicted, better = objectives.predict(results), objectives.chance_of_new(results, seed) * chances[places]
     if model.adaptive and len(objectives.names) == 1:
-        better *= belief_in(results[..., 0], further_gain(part.few, adaptive=True), part.few)
+        better *= belief_in(results[..., 0], part.few)
     succeeds = [None] * many if success is None else chances[places].tolist()
     rows = zip(rules.values(candidates[places]), chosen, predicted, succeeds, better.tolist(), strict=True)
     trials = [
@@ -478,14 +478,17 @@ def further_gain(few: FewRows, *, adaptive: bool) -> float:
     return max(0.0, scale * math.log(FURTHER * TAIL / (EXCEEDED * among)) - (end - float(few.signed.min())))
 
 
-def belief_in(results: Reals, limit: float, few: FewRows) -> Reals:
+def belief_in(results: Reals, few: FewRows) -> Reals:
     """(configurations,) How far the gains of the drawn `results` (draws, configurations) are believed, 0 to 1.
 
     After an adaptive search, a model may promise much where nothing was tried, although the best values lie close
-    together. Gains of more than `BELIEVED` times the limit of further trials are believed in proportion.
+    together. Gains of more than `BELIEVED` times the limit of further trials are believed in proportion. A value that
+    was repeated counts once, because repeats say nothing about new configurations.
     """
     gains = few.signed.min() - np.median(results, axis=0)
-    return np.asarray(np.where(gains > BELIEVED * limit, BELIEVED * limit / np.maximum(gains, 1e-300), 1.0))
+    different = few.take(np.unique(few.signed, return_index=True)[1])
+    most = BELIEVED * further_gain(different, adaptive=True)
+    return np.asarray(np.where(gains > most, most / np.maximum(gains, 1e-300), 1.0))
 
 
 def stop_sentence(data: TrialData, answer: Importances, seed: int = 0) -> str:
